@@ -3,7 +3,7 @@
 // What the rules ask of the machine below them: randomness, public-key algorithms, the device's own keys, and contents.
 // The rules themselves call nothing of the system.
 
-public import Primitives
+internal import Primitives
 public import Secrets
 
 /// A P-256 key pair whose private key is in memory: of a slot, an owner, or one envelope.
@@ -41,10 +41,10 @@ public protocol Machine {
   func isPublicKey(_ key: [UInt8]) -> Bool
   /// The x coordinate that both keys agree on, 32 bytes; nil if `publicKey` is not a point of the curve.
   func sharedSecret(with publicKey: [UInt8], by key: PrivateKey) -> SharedSecretBytes?
-  /// The content of a version that this device has; nil if it has not.
-  func frame(of record: RecordID, version: Version) -> SharedSecretBytes?
-  /// Whether this device has the content of a version. Opens nothing: it is asked of every version.
-  func hasFrame(of record: RecordID, version: Version) -> Bool
+  /// A content that this device has; nil if it has not.
+  func frame(of content: ContentName) -> SharedSecretBytes?
+  /// Whether this device has a content. Opens nothing: it is asked of every version.
+  func hasFrame(of content: ContentName) -> Bool
 }
 
 extension Machine {

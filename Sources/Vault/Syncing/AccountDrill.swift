@@ -41,10 +41,10 @@ public struct AccountDrill: Sendable {
       while let event = events.popLast() {
         for effect in history.step(event, on: &machine) {
           switch effect {
-          case .keep(let record, let version, _):
-            report.newCount += 1
-            machine.contents.set(RecordID(), KnownRow(message: record, version: version, standing: nil))
-          case .drop: break
+          case .keep(let content, _):
+            if content.part == 0 { report.newCount += 1 }
+            machine.contents.noteCompared(content)
+          case .drop, .carry: break
           case .request(let request):
             events.append(.answer(request, requests.answer(request), at: now))
             report.requestCount = requests.count

@@ -24,10 +24,11 @@ struct Arrivals {
 
   /// A content came.
   /// - Parameters:
+  ///   - sent: all of its parts.
   ///   - version: whose content it is.
   ///   - storedAt: as its author says, in seconds since 1970.
   mutating func take(
-    _ sent: SharedSecretBytes, of version: RecordVersion, storedAt: UInt64, contents: VaultContents,
+    _ sent: [SharedSecretBytes], of version: RecordVersion, storedAt: UInt64, contents: VaultContents,
     vault: Vault?
   ) throws {
     guard let vault, let frame = SentFrame(sent),

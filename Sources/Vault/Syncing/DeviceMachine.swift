@@ -76,13 +76,9 @@ final class DeviceMachine: Machine {
     }
   }
 
-  func frame(of record: RecordID, version: Version) -> SharedSecretBytes? {
-    contents.frame(of: RecordVersion(record: record, version: version))
-  }
+  func frame(of content: ContentName) -> SharedSecretBytes? { contents.frame(of: content) }
 
-  func hasFrame(of record: RecordID, version: Version) -> Bool {
-    contents.row(of: RecordVersion(record: record, version: version)) != nil
-  }
+  func hasFrame(of content: ContentName) -> Bool { contents.has(content) }
 
   private static func key(_ pair: KeyPair) throws(CryptoError) -> P256PrivateKey {
     try P256PrivateKey(

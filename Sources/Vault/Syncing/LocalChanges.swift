@@ -77,3 +77,16 @@ struct LocalChanges {
     removed = removed.union(inTrash).subtracting(shown)
   }
 }
+
+/// A version that the history does not know.
+struct FreshRow {
+  let row: MessageID
+  let message: MessageID
+  /// Rows that it replaces, as its author said.
+  let replaced: [MessageID]
+  /// The first part of what is sent, and the hashes of all.
+  let first: SharedSecretBytes
+  let hashes: [FrameHash]
+  /// Of all parts, or some less.
+  let byteCount: Int
+}

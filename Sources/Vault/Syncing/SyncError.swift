@@ -43,7 +43,7 @@ public struct SyncReport: Sendable {
   public var putBackCount = 0
   /// Packs that a sweep deleted.
   public var deletedCount = 0
-  /// Versions of messages that this device alone has: no pack can hold them, or they do not open.
+  /// Versions of messages that cannot be sent, since they do not open here.
   public var onlyHereCount = 0
   /// Contents that other devices have named and that are not at the remote.
   public var missingCount = 0

@@ -11,7 +11,7 @@ public struct SyncStatus: Sendable {
   public let waitingCount: Int
   /// Contents that other devices have named and that are not here.
   public let missingCount: Int
-  /// Versions of messages that only this device has: no pack can hold them, or they do not open.
+  /// Versions of messages that cannot be sent, since they do not open here.
   public let onlyHereCount: Int
   /// When everything was sent and verified last, in seconds since 1970; nil for never.
   public let lastComplete: Int64?

@@ -134,14 +134,21 @@ public final class Synchronizer {
       var came: Set<RecordID> = []
       for effect in history.step(event, on: &machine) {
         switch effect {
-        case .keep(let record, let version, let frame):
-          let name = RecordVersion(record: record, version: version)
+        case .keep(let content, let frame):
+          let name = content.version
+          guard
+            let parts = contents.take(frame, of: content, partCount: history.wantedPartCount(of: name) ?? 1)
+          else { continue }
           try arrivals.take(
-            frame, of: name, storedAt: history.storedAt(record, version) ?? now, contents: contents,
+            parts, of: name, storedAt: history.storedAt(name.record, name.version) ?? now, contents: contents,
             vault: vault)
-          came.insert(record)
+          came.insert(name.record)
+        case .carry(let former, let version):
+          contents.carry(former, to: version)
+          came.insert(version.record)
         // The vault keeps earlier versions as long as their message, and empties its trash itself.
-        case .drop: break
+        case .drop(let record, let version):
+          contents.forgetParts(of: RecordVersion(record: record, version: version))
         case .request(let request): requests.append(request)
         case .ended(let end): outcome = end
         }
@@ -238,12 +245,16 @@ public final class Synchronizer {
 
   private func takeFresh(_ rows: [MessageID]) throws {
     let stored = try vault.rows(named: rows)
-    var opened: [(row: MessageID, message: MessageID, replaced: [MessageID], frame: SharedSecretBytes)] = []
+    var opened: [FreshRow] = []
     var (openCount, byteCount) = (0, contents.framesByteCount)
     // A row that does not open is named by `doctor`; it cannot be sent.
     let closed = try vault.withFrames(rows) { row, frame in
       if let facts = VersionRow.facts(of: frame, row: row) {
-        opened.append((row, facts.message, facts.replaced, SentFrame.bytes(row: row, frame: frame)))
+        let (first, hashes) = SentFrame.parts(row: row, frame: frame)
+        opened.append(
+          FreshRow(
+            row: row, message: facts.message, replaced: facts.replaced, first: first, hashes: hashes,
+            byteCount: frame.byteCount))
       } else {
         state.onlyHereCount += 1
       }
@@ -254,15 +265,16 @@ public final class Synchronizer {
     if byteCount >= Self.batchByteCount { changes.putBack(rows.dropFirst(openCount + closed.count)) }
     state.onlyHereCount += Int64(closed.count)
     let siblings = try vault.rows(ofMessages: Set(opened.filter { $0.row != $0.message }.map(\.message)))
-    for (row, message, replaced, frame) in opened {
+    for fresh in opened {
+      let (row, message) = (fresh.row, fresh.message)
       // A coffer that joins, or joins again, has what the account has.
-      if contents.rows[row] == nil, let version = history.version(of: message, with: frame) {
+      if contents.rows[row] == nil, let version = history.version(of: message, with: fresh.hashes) {
         contents.set(
           row, KnownRow(message: message, version: version, standing: stored[row]?.standing ?? .shown))
         matched.insert(message)
         continue
       }
-      var earlier = replaced
+      var earlier = fresh.replaced
       if stored[row]?.standing == .shown {
         earlier += (siblings[message] ?? []).filter { $0.standing == .replaced && $0.id != row }.map(\.id)
       }
@@ -270,16 +282,18 @@ public final class Synchronizer {
         earlier.compactMap { contents.rows[$0] }.filter { $0.message == message }.map(\.version))
       let effects = history.step(
         .add(
-          record: message, frame: frame, replacing: Array(versions),
-          at: UInt64(clamping: stored[row]?.stored ?? 0)),
+          record: message, frame: fresh.first, further: Array(fresh.hashes.dropFirst()),
+          replacing: Array(versions), at: UInt64(clamping: stored[row]?.stored ?? 0)),
         on: &machine)
-      guard case .keep(_, let version, _)? = effects.first else {
+      guard case .keep(let content, _)? = effects.first else {
         state.onlyHereCount += 1
         continue
       }
-      contents.keep(frame, of: RecordVersion(record: message, version: version))
+      let version = content.version
+      contents.keep(fresh.first, of: version, byteCount: fresh.byteCount)
       contents.set(
-        row, KnownRow(message: message, version: version, standing: stored[row]?.standing ?? .shown))
+        row,
+        KnownRow(message: message, version: version.version, standing: stored[row]?.standing ?? .shown))
     }
   }
 }

@@ -25,32 +25,68 @@ final class VaultContents {
   /// Rows whose entry differs from what is on the disk.
   private(set) var changed: Set<MessageID> = []
   /// Contents that wait to be sealed, so that they need not be opened twice.
-  private var frames: [RecordVersion: SharedSecretBytes] = [:]
+  private var frames: [ContentName: SharedSecretBytes] = [:]
   private(set) var framesByteCount = 0
+  /// Parts of contents that came, until all of them are here.
+  private var parts: [RecordVersion: [UInt16: SharedSecretBytes]] = [:]
+  /// Contents that were compared and not stored.
+  private var compared: Set<ContentName> = []
 
   /// - Parameter vault: nil where contents are only compared and not stored.
   init(_ vault: Vault?) { self.vault = vault }
 
   func row(of version: RecordVersion) -> MessageID? { byVersion[version] }
 
-  /// The content of a version; nil if it is not here or does not open.
-  func frame(of version: RecordVersion) -> SharedSecretBytes? {
-    if let frame = frames[version] { return frame }
-    guard let vault, let row = byVersion[version], rows[row]?.standing != nil else { return nil }
+  /// Whether a content is here.
+  func has(_ content: ContentName) -> Bool {
+    byVersion[content.version] != nil || parts[content.version]?[content.part] != nil
+      || compared.contains(content)
+  }
+
+  /// A content; nil if it is not here or does not open.
+  func frame(of content: ContentName) -> SharedSecretBytes? {
+    if let frame = frames[content] ?? parts[content.version]?[content.part] { return frame }
+    guard let vault, let row = byVersion[content.version], rows[row]?.standing != nil else { return nil }
     var frame: SharedSecretBytes?
     // An error of the file ends the run at its next transaction; a row that does not open counts as not here.
     _ = try? vault.withFrames([row]) { id, bytes in
-      frame = SentFrame.bytes(row: id, frame: bytes)
+      let part = Int(content.part)
+      if part < SentFrame.partCount(of: bytes) { frame = SentFrame.part(part, row: id, frame: bytes) }
       return false
     }
     return frame
   }
 
-  /// Keeps a content until it was sealed.
-  func keep(_ frame: SharedSecretBytes, of version: RecordVersion) {
-    frames[version] = frame
-    framesByteCount += frame.count
+  /// Keeps the first part of a content until it was sealed.
+  /// - Parameter byteCount: of all parts.
+  func keep(_ frame: SharedSecretBytes, of version: RecordVersion, byteCount: Int) {
+    frames[ContentName(version)] = frame
+    framesByteCount += byteCount
   }
+
+  // MARK: What comes
+
+  /// A part of a content came.
+  /// - Returns: all parts, if this was the last of them.
+  func take(_ frame: SharedSecretBytes, of content: ContentName, partCount: Int) -> [SharedSecretBytes]? {
+    if partCount == 1 { return [frame] }
+    parts[content.version, default: [:]][content.part] = frame
+    guard let all = parts[content.version], all.count == partCount else { return nil }
+    parts[content.version] = nil
+    return all.sorted { $0.key < $1.key }.map(\.value)
+  }
+
+  /// The row of a version holds another version, too.
+  func carry(_ former: RecordVersion, to version: RecordVersion) {
+    guard let row = byVersion[former], let known = rows[row] else { return }
+    set(row, KnownRow(message: known.message, version: version.version, standing: known.standing))
+  }
+
+  /// Lets go what came of a content.
+  func forgetParts(of version: RecordVersion) { parts[version] = nil }
+
+  /// A content came that is not stored.
+  func noteCompared(_ content: ContentName) { compared.insert(content) }
 
   func forgetFrames() {
     frames = [:]

@@ -10,6 +10,8 @@ enum Deed: Hashable, Sendable {
   case add(device: Int, content: Int)
   case edit(device: Int, record: Int, content: Int)
   case remove(device: Int, record: Int)
+  /// The user asks for the parts of all captures.
+  case fetch(device: Int)
   /// The user removes everything that is shown.
   case removeAll(device: Int)
   case begin(device: Int, Purpose)
@@ -45,6 +47,8 @@ enum Deed: Hashable, Sendable {
 enum Misdeed: Int, CaseIterable, Hashable, Sendable {
   case placesToNoise, wideRemoval, wideReplacement, highLamport, overflowingLamport, falseDigest, missingPack
   case packOfEarlierSegment, foreignPack, fork, unknownFrontier
+  /// An addition of a content in parts that nobody says the places of.
+  case missingParts
 }
 
 /// What a server does that is broken or hostile.

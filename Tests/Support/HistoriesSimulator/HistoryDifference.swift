@@ -30,6 +30,6 @@ extension History {
 extension History {
   /// Those that are still here: a user may have erased some.
   fileprivate func hidden(on machine: some Machine) -> Set<RecordVersion> {
-    hidden.filter { machine.hasFrame(of: $0.record, version: $0.version) }
+    hidden.filter { hasSomeContent(of: $0, on: machine) }
   }
 }

@@ -24,7 +24,9 @@ extension Simulation {
     where note.isAcknowledged && mustBeThere(name, note) {
       for index in goodMembers {
         let shown = computers[index].history.shownVersions(of: name.record)
-        let frames = shown.compactMap { computers[index].machine.content(of: name.record, $0.version) }
+        let frames = shown.compactMap {
+          computers[index].machine.content(of: RecordVersion(record: name.record, version: $0.version))
+        }
         guard frames.contains(note.frame) else {
           throw Breach(
             invariant: .s1,
@@ -95,7 +97,7 @@ extension Simulation {
       guard isYoung == true || mustBeThere(name, note), !stolen.contains(note.author), !note.isOrphan,
         revocations[note.author] == nil
       else { continue }
-      if !stored.contains(FrameHash(hashing: note.frame)) {
+      if !note.parts.allSatisfy({ stored.contains(FrameHash(hashing: $0)) }) {
         throw Breach(
           invariant: .s4,
           found: "no pack holds a message of \(note.author.short)"
@@ -109,8 +111,10 @@ extension Simulation {
     for index in goodMembers where computers[index].outcome == .complete {
       let history = computers[index].history
       for name in history.wanted.sorted() {
-        guard let entry = history.records.versions[name.record]?[name.version] else { continue }
-        for place in entry.places where holds(entry.frameHash, at: place, of: history) {
+        guard let entry = history.records.versions[name.version.record]?[name.version.version],
+          let hash = entry.hash(ofPart: name.part)
+        else { continue }
+        for place in entry.places(ofPart: name.part) where holds(hash, at: place, of: history) {
           throw Breach(
             invariant: .s4, found: "device \(index) does not find a content that is where a segment says")
         }
@@ -153,7 +157,7 @@ extension Simulation {
   /// S9: no content, no identifier of a record and no epoch key is in any byte that the server ever got.
   func checkSecrecy() throws(Breach) {
     var secrets: [[UInt8]] = []
-    for (name, note) in written { secrets += [note.frame, name.record.octets] }
+    for (name, note) in written { secrets += note.parts + [name.record.octets] }
     for computer in computers { secrets += computer.history.keys.values.map { $0.key.testBytes } }
     let beginnings = Set(secrets.map { beginning($0[...]) })
     var last: Set<ObjectHash> = []

@@ -28,6 +28,7 @@ extension Simulation {
         world.step(index, .confirm(author))
       }
       world.runQuietly(index, .sync)
+      world.fetch(index)
       digests.append(world.computers[index].history.digestNow)
       for record in shownRecords(member) {
         let theirs = contents(of: record, on: member)
@@ -53,7 +54,7 @@ extension Simulation {
   private func contents(of record: RecordID, on index: Int) -> Set<[UInt8]> {
     Set(
       computers[index].history.shownVersions(of: record).compactMap {
-        computers[index].machine.content(of: record, $0.version)
+        computers[index].machine.content(of: RecordVersion(record: record, version: $0.version))
       })
   }
 }
@@ -70,7 +71,7 @@ extension Simulation {
   fileprivate func placesOf(_ record: RecordID, on index: Int) -> [String] {
     let history = computers[index].history
     return history.shownVersions(of: record).flatMap { shown in
-      (history.records.versions[record]?[shown.version]?.places ?? []).map { place in
+      (history.records.versions[record]?[shown.version]?.places(ofPart: 0) ?? []).map { place in
         guard let pack = history.pack(at: place) else { return "no pack" }
         let object = server.current(.pack(place.segment.device, pack.hash))
         let epoch = object.flatMap { try? Pack.epoch(of: $0) }

@@ -27,7 +27,7 @@ struct LargeHistory: Sendable {
     simulation.perform(.run(device: 0, .sync, seed: 0))
     simulation.perform(.enrol(by: 0))
     writing = clock.measure {
-      for number in 0..<count { simulation.perform(.add(device: 0, content: number)) }
+      for number in 0..<count { simulation.perform(.add(device: 0, content: Self.content(number))) }
       simulation.perform(.run(device: 0, .sync, seed: 0))
     }
     receiving = clock.measure {
@@ -35,7 +35,7 @@ struct LargeHistory: Sendable {
     }
     for number in 0..<5 {
       let one = clock.measure {
-        simulation.perform(.add(device: 0, content: count + number))
+        simulation.perform(.add(device: 0, content: Self.content(number)))
         simulation.perform(.run(device: 0, .sync, seed: 0))
       }
       let received = clock.measure { simulation.perform(.run(device: 1, .sync, seed: 0)) }
@@ -50,6 +50,9 @@ struct LargeHistory: Sendable {
     let shown = simulation.computers[1].history.records.identifiers.count
     precondition(shown == count + 5, "the other device has \(shown) of \(count + 5) messages")
   }
+
+  /// A content in one part.
+  private static func content(_ number: Int) -> Int { number % Simulation.firstInParts }
 }
 
 extension LargeHistory: CustomStringConvertible {

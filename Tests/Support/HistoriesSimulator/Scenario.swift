@@ -22,12 +22,17 @@ struct Climate: Sendable {
   var moves = false
   /// Packs are lost before anybody has got them, and their author is revoked: nobody has their contents any more.
   var losses = false
+  /// Half of all contents are in several parts.
+  var parts = false
+  /// A third of all contents are captures', whose parts devices get now and then.
+  var captures = false
   /// What a hostile server does, now and then.
   var hostility: [Hostility] = []
 
   static let calm = Climate(faults: false, accounts: false, sweeps: false)
   static let everything = Climate(
-    copies: true, clocks: true, badMember: true, backups: true, hostility: Hostility.allCases)
+    copies: true, clocks: true, badMember: true, backups: true, parts: true, captures: true,
+    hostility: Hostility.allCases)
 
   /// All that tests play, by name.
   static let named: [(name: String, climate: Climate)] =
@@ -36,6 +41,9 @@ struct Climate: Sendable {
       ("copies", Climate(copies: true)), ("clocks", Climate(clocks: true, backups: true)),
       ("badMember", Climate(badMember: true)), ("moves", Climate(faults: false, moves: true)),
       ("losses", Climate(faults: false, badMember: true, losses: true)),
+      ("parts", Climate(copies: true, clocks: true, backups: true, parts: true)),
+      ("captures", Climate(copies: true, backups: true, captures: true)),
+      ("movedParts", Climate(faults: false, badMember: true, moves: true, parts: true)),
       ("everything", .everything),
     ] + Hostility.allCases.map { ("\($0)", Climate(faults: false, hostility: [$0])) }
 }
@@ -108,7 +116,7 @@ struct Scenario: Sendable {
     if climate.moves, pick(3) == 0 {
       return [
         [
-          .add(device: 0, content: pick(1_000)), .run(device: 0, .sync, seed: 0),
+          .add(device: 0, content: pick(1_000) + base(&generator, climate)), .run(device: 0, .sync, seed: 0),
           .run(device: 1, .sync, seed: 0),
         ],
         [
@@ -130,9 +138,16 @@ struct Scenario: Sendable {
         [.enrol(by: 0), .restore(slot: pick(9))],
       ][pick(4)]
     }
+    if climate.captures, pick(12) == 0 { return [.fetch(device: device)] }
     switch pick(100) {
-    case 0..<16: return [.add(device: device, content: pick(2) == 0 ? pick(4) : pick(1_000))]
-    case 16..<19: return [.edit(device: device, record: pick(100), content: pick(1_000))]
+    case 0..<16:
+      let content = pick(2) == 0 ? pick(4) : pick(1_000)
+      return [.add(device: device, content: content + base(&generator, climate))]
+    case 16..<19:
+      let record = pick(100)
+      return [
+        .edit(device: device, record: record, content: pick(1_000) + base(&generator, climate))
+      ]
     case 19..<22: return [.remove(device: device, record: pick(100))]
     case 22..<23: return [.removeAll(device: device)]
     case 23..<45: return [.run(device: device, purpose(&generator, climate), seed: seed)]
@@ -157,8 +172,9 @@ struct Scenario: Sendable {
       ][pick(3)]
     case 93..<95:
       guard climate.badMember else { return [] }
+      let misdeeds = Misdeed.allCases.filter { climate.parts || $0 != .missingParts }
       return [
-        .misbehave(device: 1 + pick(4), Misdeed.allCases[pick(Misdeed.allCases.count)], choice: pick(1_000))
+        .misbehave(device: 1 + pick(4), misdeeds[pick(misdeeds.count)], choice: pick(1_000))
       ]
     case 95..<96: return climate.backups ? [.server(.backup(steps: 1 + pick(40)))] : []
     default:
@@ -166,6 +182,12 @@ struct Scenario: Sendable {
       return pick(3) == 0
         ? [.server(.honest)] : [.server(climate.hostility[pick(climate.hostility.count)].deed(&generator))]
     }
+  }
+
+  /// What is added to the number of a content, so that it is in several parts.
+  private static func base(_ generator: inout SeededGenerator, _ climate: Climate) -> Int {
+    if climate.captures, Int.random(in: 0..<3, using: &generator) == 0 { return Simulation.firstCapture }
+    return climate.parts && Bool.random(using: &generator) ? Simulation.firstInParts : 0
   }
 
   private static func accountDeeds(_ generator: inout SeededGenerator, _ device: Int) -> [Deed] {
@@ -298,6 +320,7 @@ extension Simulation {
       for index in computers.indices where !computers[index].isBad { runQuietly(index, .verify) }
     }
     for index in computers.indices where !computers[index].isBad { runQuietly(index, .sync) }
+    for index in goodMembers { fetch(index) }
     try checkAlways()
     try checkEnded()
     let positions = Set(goodMembers.map { computers[$0].history.position })

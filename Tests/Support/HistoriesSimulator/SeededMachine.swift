@@ -13,7 +13,7 @@ import Synchronization
 /// The randomness and the contents that both machines have.
 struct MachineSeed {
   var generator: SeededGenerator
-  private var frames: [RecordID: [Version: SharedSecretBytes]] = [:]
+  private var frames: [RecordVersion: [UInt16: SharedSecretBytes]] = [:]
 
   init(run: UInt64) { generator = SeededGenerator(run: run) }
 
@@ -24,13 +24,13 @@ struct MachineSeed {
     return Array(bytes.prefix(count))
   }
 
-  func frame(of record: RecordID, _ version: Version) -> SharedSecretBytes? { frames[record]?[version] }
+  func frame(of content: ContentName) -> SharedSecretBytes? { frames[content.version]?[content.part] }
 
-  mutating func keep(_ frame: SharedSecretBytes, of record: RecordID, _ version: Version) {
-    frames[record, default: [:]][version] = frame
+  mutating func keep(_ frame: SharedSecretBytes, of content: ContentName) {
+    frames[content.version, default: [:]][content.part] = frame
   }
 
-  mutating func drop(_ record: RecordID, _ version: Version) { frames[record]?[version] = nil }
+  mutating func drop(_ version: RecordVersion) { frames[version] = nil }
 }
 
 extension SeededGenerator {
@@ -102,13 +102,11 @@ struct SeededMachine: Machine {
     return SharedSecretBytes(secret)
   }
 
-  func frame(of record: RecordID, version: Version) -> SharedSecretBytes? { seed.frame(of: record, version) }
+  func frame(of content: ContentName) -> SharedSecretBytes? { seed.frame(of: content) }
 
-  func hasFrame(of record: RecordID, version: Version) -> Bool { seed.frame(of: record, version) != nil }
+  func hasFrame(of content: ContentName) -> Bool { seed.frame(of: content) != nil }
 
-  mutating func keep(_ frame: SharedSecretBytes, of record: RecordID, _ version: Version) {
-    seed.keep(frame, of: record, version)
-  }
+  mutating func keep(_ frame: SharedSecretBytes, of content: ContentName) { seed.keep(frame, of: content) }
 
   private func pair(_ key: PrivateKey, device: KeyPair) -> KeyPair {
     switch key {
@@ -256,15 +254,13 @@ struct KeyedHashMachine: Machine {
     return SharedSecretBytes(testing: SHA256.hash(both.rawSpan))
   }
 
-  func frame(of record: RecordID, version: Version) -> SharedSecretBytes? { seed.frame(of: record, version) }
+  func frame(of content: ContentName) -> SharedSecretBytes? { seed.frame(of: content) }
 
-  func hasFrame(of record: RecordID, version: Version) -> Bool { seed.frame(of: record, version) != nil }
+  func hasFrame(of content: ContentName) -> Bool { seed.frame(of: content) != nil }
 
-  mutating func keep(_ frame: SharedSecretBytes, of record: RecordID, _ version: Version) {
-    seed.keep(frame, of: record, version)
-  }
+  mutating func keep(_ frame: SharedSecretBytes, of content: ContentName) { seed.keep(frame, of: content) }
 
-  mutating func drop(_ record: RecordID, _ version: Version) { seed.drop(record, version) }
+  mutating func drop(_ version: RecordVersion) { seed.drop(version) }
 
   /// 64 bytes: a code of the message, and one of the code.
   private static func signature(of message: [UInt8], _ key: [UInt8]) -> [UInt8] {

@@ -59,13 +59,9 @@ struct SimulatedMachine: Machine, Sendable {
     return Self.curve.sharedSecret(with: publicKey, by: memory(key, device: curveKeys.agreement))
   }
 
-  func frame(of record: RecordID, version: Version) -> SharedSecretBytes? {
-    hashed.frame(of: record, version: version)
-  }
+  func frame(of content: ContentName) -> SharedSecretBytes? { hashed.frame(of: content) }
 
-  func hasFrame(of record: RecordID, version: Version) -> Bool {
-    hashed.hasFrame(of: record, version: version)
-  }
+  func hasFrame(of content: ContentName) -> Bool { hashed.hasFrame(of: content) }
 
   private func memory(_ key: PrivateKey, device: KeyPair) -> PrivateKey {
     if case .memory = key { key } else { .memory(device) }
@@ -73,23 +69,31 @@ struct SimulatedMachine: Machine, Sendable {
 
   // MARK: The driver's side
 
-  mutating func keep(_ frame: SharedSecretBytes, of record: RecordID, _ version: Version) {
-    hashed.keep(frame, of: record, version)
+  mutating func keep(_ frame: SharedSecretBytes, of content: ContentName) { hashed.keep(frame, of: content) }
+
+  mutating func drop(_ version: RecordVersion) { hashed.drop(version) }
+
+  /// The parts of a version's content that are here, from the first on; nothing in a simulation is secret.
+  func parts(of version: RecordVersion) -> [[UInt8]] {
+    var parts: [[UInt8]] = []
+    while let frame = frame(of: ContentName(version, part: UInt16(parts.count))) {
+      parts.append(frame.testBytes)
+    }
+    return parts
   }
 
-  mutating func drop(_ record: RecordID, _ version: Version) { hashed.drop(record, version) }
-
-  /// The content of a version as an array; nothing in a simulation is secret.
-  func content(of record: RecordID, _ version: Version) -> [UInt8]? {
-    frame(of: record, version: version)?.testBytes
+  /// The content of a version; nil if nothing of it is here.
+  func content(of version: RecordVersion) -> [UInt8]? {
+    let parts = parts(of: version)
+    return parts.isEmpty ? nil : parts.flatMap(\.self)
   }
 
   /// Another machine with the same contents: new keys, and other random bytes from here on.
   func renewed(run: UInt64, contents: [RecordVersion]) -> SimulatedMachine {
     var new = SimulatedMachine(run: run, table: table, isReal: isReal)
     for name in contents {
-      if let frame = frame(of: name.record, version: name.version) {
-        new.keep(frame, of: name.record, name.version)
+      for (part, frame) in parts(of: name).enumerated() {
+        new.keep(SharedSecretBytes(testing: frame), of: ContentName(name, part: UInt16(part)))
       }
     }
     return new

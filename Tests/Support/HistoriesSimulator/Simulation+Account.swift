@@ -214,9 +214,11 @@ extension Simulation {
     let computer = computers[index]
     return Set(
       computer.history.shownRecords.flatMap { record in
-        computer.history.shownVersions(of: record).compactMap { shown in
-          computer.machine.hasFrame(of: record, version: shown.version)
-            ? RecordVersion(record: record, version: shown.version) : nil
+        computer.history.shownVersions(of: record).compactMap { shown -> RecordVersion? in
+          let name = RecordVersion(record: record, version: shown.version)
+          // Not a capture whose parts nobody has asked for.
+          guard let content = computer.machine.content(of: name) else { return nil }
+          return content == written[name]?.frame ? name : nil
         }
       })
   }
@@ -228,7 +230,7 @@ extension Simulation {
     for name in before.sorted() {
       // A device that rejoined shows the same under another version.
       let frames = computer.history.shownVersions(of: name.record).compactMap {
-        computer.machine.content(of: name.record, $0.version)
+        computer.machine.content(of: RecordVersion(record: name.record, version: $0.version))
       }
       guard let frame = written[name]?.frame, !frames.contains(frame), removed[name] == nil,
         spoiled[name] == nil
@@ -241,7 +243,7 @@ extension Simulation {
       if author != device, !heads.isEmpty || computer.history.membership.devices[author] == nil { continue }
       // The slot opened news: this device is no member, and its own messages wait on its disk.
       if !computer.history.membership.isMember(computer.history.device),
-        computer.machine.content(of: name.record, name.version) == frame
+        computer.machine.content(of: name) == frame
       {
         continue
       }

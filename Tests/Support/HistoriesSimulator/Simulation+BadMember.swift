@@ -26,11 +26,11 @@ extension Simulation {
     switch misdeed {
     case .placesToNoise:
       segment.packs = [put(pack: bytes(700), index)]
-      segment.operations = history.knownVersions(limit: 40).enumerated().map { number, known in
+      segment.operations = history.knownContents(limit: 40).enumerated().map { number, known in
         .place(
           NewPlace(
-            record: known.name.record, version: known.name.version, frameHash: known.hash,
-            place: Place(pack: 0, entry: UInt32(number + 1))))
+            record: known.name.version.record, version: known.name.version.version, part: known.name.part,
+            frameHash: known.hash, place: Place(pack: 0, entry: UInt32(number + 1))))
       }
     case .wideRemoval:
       for known in history.knownVersions(limit: 40) {
@@ -65,6 +65,17 @@ extension Simulation {
           addition(
             segment, RecordID(bytes(16).rawSpan) ?? RecordID(), Array("nowhere".utf8), replaces: [], entry: 1)
         )
+      ]
+    case .missingParts:
+      let pack = Pack.seal(
+        [SharedSecretBytes(testing: Array("the first part".utf8))], random: bytes(32), keys: keys,
+        account: history.account)
+      segment.packs = [put(pack: pack, index)]
+      segment.operations = [
+        .add(
+          addition(
+            segment, RecordID(bytes(16).rawSpan) ?? RecordID(), Array("the first part".utf8), replaces: [],
+            entry: 1, further: [FrameHash(hashing: bytes(8))]))
       ]
     case .packOfEarlierSegment, .foreignPack:
       let packs = history.chains.ordered.filter {
@@ -105,15 +116,16 @@ extension Simulation {
   }
 
   private func addition(
-    _ segment: Segment, _ record: RecordID, _ frame: [UInt8], replaces: [Version], entry: Int
+    _ segment: Segment, _ record: RecordID, _ frame: [UInt8], replaces: [Version], entry: Int,
+    further: [FrameHash] = []
   ) -> Addition {
     let hash = FrameHash(hashing: frame)
     let version = Addition.version(
       lamport: segment.lamport, device: segment.device, record: record, storedAt: now, replaces: replaces,
-      frameHash: hash)
+      frameHash: hash, further: further)
     return Addition(
       record: record, storedAt: now, version: version, replaces: replaces, frameHash: hash,
-      place: Place(pack: 0, entry: UInt32(entry)))
+      place: Place(pack: 0, entry: UInt32(entry)), further: further)
   }
 
   private mutating func put(pack: [UInt8], _ index: Int) -> PackReference {
@@ -155,6 +167,18 @@ extension Simulation {
 }
 
 extension History {
+  /// Contents in segments, with all parts, in the order of the segments.
+  fileprivate func knownContents(limit: Int) -> [(name: ContentName, hash: FrameHash)] {
+    chains.ordered.filter { $0.name.device != device }.flatMap { entry in
+      entry.segment.operations.flatMap { operation -> [(name: ContentName, hash: FrameHash)] in
+        guard case .add(let addition) = operation else { return [] }
+        return ([addition.frameHash] + addition.further).enumerated().map { part, hash in
+          (ContentName(record: addition.record, version: addition.version, part: UInt16(part)), hash)
+        }
+      }
+    }.suffix(limit)
+  }
+
   /// Versions of messages in segments, in the order of the segments.
   fileprivate func knownVersions(limit: Int) -> [(name: RecordVersion, hash: FrameHash)] {
     chains.ordered.filter { $0.name.device != device }.flatMap { entry in

@@ -11,15 +11,11 @@ import SeededGenerators
 extension Simulation {
   mutating func perform(_ deed: Deed) {
     switch deed {
-    case .add(let device, let content):
-      step(
-        index(device),
-        .add(
-          record: newRecord(), frame: SharedSecretBytes(testing: frame(content)), replacing: [],
-          at: clock(index(device))))
+    case .add(let device, let content): add(content, to: newRecord(), replacing: [], on: index(device))
     case .edit(let device, let record, let content): edit(index(device), record, content)
     case .remove(let device, let record):
       if let record = shownRecord(index(device), record) { remove(record, on: index(device)) }
+    case .fetch(let device): fetch(index(device))
     case .removeAll(let device):
       for record in shownRecords(index(device)) { remove(record, on: index(device)) }
     case .begin(let device, let purpose):
@@ -92,16 +88,36 @@ extension Simulation {
     guard let record = shownRecord(index, record) else { return }
     let versions = computers[index].history.shownVersions(of: record).map(\.version)
     noteRemoved(record, on: index)
-    step(
-      index,
-      .add(
-        record: record, frame: SharedSecretBytes(testing: frame(content)), replacing: versions,
-        at: clock(index)))
+    add(content, to: record, replacing: versions, on: index)
   }
 
   private mutating func remove(_ record: RecordID, on index: Int) {
     noteRemoved(record, on: index)
     step(index, .remove(record: record, versions: nil, at: clock(index)))
+  }
+
+  /// Gets the parts of all captures that are shown and not here, as a device does that keeps captures.
+  mutating func fetch(_ index: Int) {
+    let history = computers[index].history
+    for record in shownRecords(index) {
+      for shown in history.shownVersions(of: record) {
+        for part in 0..<UInt16(shown.hashes.count) {
+          let name = ContentName(record: record, version: shown.version, part: part)
+          // What is wanted, the runs get.
+          guard !history.wanted.contains(name), !computers[index].machine.hasFrame(of: name) else { continue }
+          for pack in history.packs(holding: name) {
+            guard case .got(let object) = server.answer(.get(pack), to: index, fault: nil),
+              let frame = history.content(name, in: object, of: pack)
+            else { continue }
+            computers[index].machine.keep(frame, of: name)
+            if let original = written[name.version], original.parts[Int(part)] != frame.testBytes {
+              fail(.s6, "device \(index) took another part for a capture than its author wrote")
+            }
+            break
+          }
+        }
+      }
+    }
   }
 
   // MARK: What happens to devices
@@ -132,7 +148,7 @@ extension Simulation {
   private mutating func putBack(_ index: Int) {
     guard let saved = computers[index].saved else { return }
     injected.insert(.copies)
-    for name in written.keys where !saved.machine.hasFrame(of: name.record, version: name.version) {
+    for name in written.keys where !saved.machine.hasFrame(of: ContentName(name)) {
       if written[name]?.author == computers[index].history.device { written[name]?.isOrphan = true }
     }
     computers[index].putBack(saved)

@@ -5,6 +5,7 @@
 // devices with the model.
 
 import Primitives
+import Secrets
 import SeededGenerators
 
 @testable import Histories
@@ -86,10 +87,12 @@ struct Simulation: Sendable {
     let author: DeviceID
     /// The number of the computer that wrote it.
     let computer: Int
-    let frame: [UInt8]
+    let parts: [[UInt8]]
     var isAcknowledged = false
     /// Its author was put back to a state before it.
     var isOrphan = false
+
+    var frame: [UInt8] { parts.flatMap(\.self) }
   }
 
   /// What an account is made of.
@@ -103,6 +106,10 @@ struct Simulation: Sendable {
 
   static let firstTime: UInt64 = 1_700_000_000
   static let deviceLimit = 5
+  /// The number of the first content that is in several parts.
+  static let firstInParts = 1_000
+  /// The number of the first content that is a capture's.
+  static let firstCapture = 10_000
 
   let setting: Setting
   var computers: [SimulatedComputer] = []
@@ -203,23 +210,53 @@ struct Simulation: Sendable {
       name: "device", replaces: replaces)
   }
 
-  func frame(_ content: Int) -> [UInt8] { Array("what the message with the number \(content) says".utf8) }
+  /// What a content is, in one part or, from a number on, in several.
+  func parts(_ content: Int) -> [[UInt8]] {
+    guard content >= Self.firstInParts else {
+      return [Array("what the message with the number \(content) says".utf8)]
+    }
+    return (0..<2 + content % 4).map { Array("part \($0) of what the message \(content) says".utf8) }
+  }
+
+  /// A user stores a content.
+  mutating func add(_ content: Int, to record: RecordID, replacing versions: [Version], on index: Int) {
+    let parts = parts(content)
+    let frames = parts.map { SharedSecretBytes(testing: $0) }
+    step(
+      index,
+      .add(
+        kind: content < Self.firstCapture ? .message : .capture, record: record, frame: frames[0],
+        further: frames.dropFirst().map { FrameHash(hashing: $0) },
+        replacing: versions, at: clock(index)), further: Array(frames.dropFirst()))
+  }
 
   // MARK: Steps
 
   mutating func clock(_ index: Int) -> UInt64 { computers[index].clock(now) }
 
   /// One transaction of a device, and what it asks for.
-  mutating func step(_ index: Int, _ event: Event) {
+  /// - Parameter further: the further parts of what is stored.
+  mutating func step(_ index: Int, _ event: Event, further: [SharedSecretBytes] = []) {
     stepCount += 1
     let effects = computers[index].step(event)
     let glance = computers[index].glance()
     if heldKeys[glance.device]?.count != glance.keyCount { noteKeys(index) }
+    for case .keep(let content, let frame) in effects {
+      computers[index].machine.keep(frame, of: content)
+      for (part, frame) in further.enumerated() {
+        computers[index].machine.keep(frame, of: ContentName(content.version, part: UInt16(part + 1)))
+      }
+    }
+    for case .carry(let former, let name) in effects {
+      for (part, frame) in computers[index].machine.parts(of: former).enumerated() {
+        let content = ContentName(name, part: UInt16(part))
+        computers[index].machine.keep(SharedSecretBytes(testing: frame), of: content)
+      }
+    }
     for effect in effects {
       switch effect {
-      case .keep(let record, let version, let frame):
-        computers[index].machine.keep(frame, of: record, version)
-        noteKept(RecordVersion(record: record, version: version), frame.testBytes, on: index, event)
+      case .carry(_, let name): noteWritten(name, on: index, isAgain: true)
+      case .keep(let content, let frame): noteKept(content, frame.testBytes, on: index, event)
       case .drop(let record, let version):
         drop(RecordVersion(record: record, version: version), on: index, event)
       case .request(let request):
@@ -233,15 +270,16 @@ struct Simulation: Sendable {
     if glance.isForked { injected.insert(.crossedOwners) }
   }
 
-  private mutating func noteKept(_ name: RecordVersion, _ frame: [UInt8], on index: Int, _ event: Event) {
+  private mutating func noteKept(_ content: ContentName, _ frame: [UInt8], on index: Int, _ event: Event) {
+    let name = content.version
     switch event {
-    case .add: noteWritten(name, frame, on: index, isAgain: false)
-    case .account: noteWritten(name, frame, on: index, isAgain: true)
+    case .add: noteWritten(name, on: index, isAgain: false)
+    case .account where content.part == 0: noteWritten(name, on: index, isAgain: true)
     // News of another revocation: the device says again what it wrote under a former identifier.
-    case .answer where written[name] == nil && isPending(name, on: index):
-      noteWritten(name, frame, on: index, isAgain: true)
+    case .answer where content.part == 0 && written[name] == nil && isPending(name, on: index):
+      noteWritten(name, on: index, isAgain: true)
     case .answer:
-      if let original = written[name], original.frame != frame {
+      if let original = written[name], original.parts[Int(content.part)] != frame {
         fail(.s6, "device \(index) took another content for a message than its author wrote")
       }
     default: break
@@ -252,13 +290,15 @@ struct Simulation: Sendable {
     computers[index].history.pendingChanges.contains { $0.adds(name) }
   }
 
-  private mutating func noteWritten(_ name: RecordVersion, _ frame: [UInt8], on index: Int, isAgain: Bool) {
+  private mutating func noteWritten(_ name: RecordVersion, on index: Int, isAgain: Bool) {
     if written[name] == nil {
-      written[name] = Written(author: computers[index].history.device, computer: index, frame: frame)
+      written[name] = Written(
+        author: computers[index].history.device, computer: index,
+        parts: computers[index].machine.parts(of: name))
     }
     computers[index].unacknowledged.append(name)
     // A device says again what it wrote, also what it replaced itself.
-    guard isAgain else { return }
+    guard isAgain, let frame = written[name]?.frame else { return }
     for (other, note) in written
     where other.record == name.record && note.frame == frame && removed[other] != nil {
       removed[name] = removed[other]
@@ -266,7 +306,7 @@ struct Simulation: Sendable {
   }
 
   private mutating func drop(_ name: RecordVersion, on index: Int, _ event: Event) {
-    computers[index].machine.drop(name.record, name.version)
+    computers[index].machine.drop(name)
     guard case .answer = event, removed[name] == nil, spoiled[name] == nil else { return }
     fail(.s6, "device \(index) erased what nobody removed")
   }
@@ -372,7 +412,8 @@ extension NetworkFault {
 extension LocalChange {
   /// Whether it brings a version.
   fileprivate func adds(_ name: RecordVersion) -> Bool {
-    if case .add(name.record, _, name.version, _, _) = self { true } else { false }
+    content == ContentName(name)
+      && { if case .add = self { true } else { false } }()
   }
 }
 

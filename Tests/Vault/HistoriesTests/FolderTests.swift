@@ -26,8 +26,9 @@ private struct FolderDevice {
     while let next = events.popLast() {
       for effect in history.step(next, on: &machine) {
         switch effect {
-        case .keep(let record, let version, let frame): machine.keep(frame, of: record, version)
-        case .drop(let record, let version): machine.drop(record, version)
+        case .keep(let content, let frame): machine.keep(frame, of: content)
+        case .carry: break
+        case .drop(let record, let version): machine.drop(RecordVersion(record: record, version: version))
         case .request(let request): events.append(.answer(request, answer(request), at: 1_700_000_000))
         case .ended(let end): outcome = end
         }
@@ -73,8 +74,10 @@ private struct FolderDevice {
   /// What is shown, sorted.
   var texts: [String] {
     history.shownRecords.compactMap { record in
-      history.shownVersions(of: record).first.flatMap { machine.content(of: record, $0.version) }
-        .map { String(decoding: $0, as: UTF8.self) }
+      history.shownVersions(of: record).first.flatMap {
+        machine.content(of: RecordVersion(record: record, version: $0.version))
+      }
+      .map { String(decoding: $0, as: UTF8.self) }
     }.sorted()
   }
 }

@@ -47,9 +47,13 @@ struct LocalStateTests {
     let octets = [UInt8](repeating: 18, count: 16)
     let record = RecordID(octets.rawSpan) ?? RecordID()
     state.outbox = [
-      .add(record: record, storedAt: 19, version: version, replaces: [version], frameHash: hash(20)),
+      .add(
+        PendingAddition(
+          kind: .capture, record: record, storedAt: 19, version: version, replaces: [version],
+          frameHash: hash(20),
+          further: [hash(21), hash(22)])),
       .remove(record: record, versions: [version]),
-      .place(record: record, version: version, frameHash: hash(20)),
+      .place(kind: .capture, record: record, version: version, part: 2, frameHash: hash(22)),
     ]
     return state
   }
@@ -60,7 +64,7 @@ struct LocalStateTests {
     let bytes = state.bytes()
     #expect(
       Hexadecimal.text(SHA256.hash(bytes.rawSpan))
-        == "4320ac0c0a6283ee65bd003363c5740d9a6eb5f4b9d8096b4d64ea2ef31561ad")
+        == "37bcd859b54c246dd9152aa4813012f5ffe199710d22754c4fed32806985123a")
     let read = try LocalState(bytes)
     #expect(read.bytes() == bytes)
     #expect(read.alarms == state.alarms && read.outbox == state.outbox && read.settled == state.settled)

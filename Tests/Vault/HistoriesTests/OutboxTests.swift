@@ -12,9 +12,10 @@ import Testing
 struct OutboxTests {
   private func add(_ record: RecordID, _ lamport: Int) -> LocalChange {
     .add(
-      record: record, storedAt: UInt64(lamport), version: version(lamport),
-      replaces: lamport > 0 ? [version(lamport - 1)] : [],
-      frameHash: FrameHash(hashing: [UInt8(lamport % 250)]))
+      PendingAddition(
+        record: record, storedAt: UInt64(lamport), version: version(lamport),
+        replaces: lamport > 0 ? [version(lamport - 1)] : [],
+        frameHash: FrameHash(hashing: [UInt8(lamport % 250)])))
   }
 
   private func version(_ lamport: Int) -> Version {
@@ -37,10 +38,11 @@ struct OutboxTests {
       case 5, 6:
         let adds = list.indices.filter { list[$0].record == record && list[$0].content != nil }
         guard let index = adds.randomElement(using: &generator),
-          case .add(_, _, let version, let replaces, _) = list[index]
+          case .add(let added) = list[index]
         else { continue }
-        #expect(outbox.takeBack(version, of: record) == replaces)
-        #expect(outbox.takeBack(version, of: record) == nil)
+        let back = outbox.takeBack(added.version, of: record)
+        #expect(back?.replaces == added.replaces && back?.isWhole == true)
+        #expect(outbox.takeBack(added.version, of: record) == nil)
         list.remove(at: index)
       default:
         let count = min(list.count, Int.random(in: 0..<6, using: &generator))

@@ -24,8 +24,8 @@ struct PackMemoryTests {
       while let next = events.popLast() {
         for effect in history.step(next, on: &machine) {
           switch effect {
-          case .keep(let record, let version, let frame): machine.keep(frame, of: record, version)
-          case .drop: break
+          case .keep(let content, let frame): machine.keep(frame, of: content)
+          case .drop, .carry: break
           case .request(let request): events.append(.answer(request, answer(request), at: 1_700_000_000))
           case .ended(let outcome): #expect(outcome == .complete)
           }
@@ -91,7 +91,7 @@ struct PackMemoryTests {
     two.perform(.begin(.sync, at: 1_700_000_000))
     let record = try #require(two.history.shownRecords.first)
     let version = try #require(two.history.shownVersions(of: record).first)
-    #expect(two.machine.hasFrame(of: record, version: version.version))
+    #expect(two.machine.hasFrame(of: ContentName(record: record, version: version.version)))
     return needle
   }
 }

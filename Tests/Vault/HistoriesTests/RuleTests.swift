@@ -90,7 +90,8 @@ struct RuleTests {
     let shown = history.shownVersions(of: record)
     #expect(shown.count == 3)
     for version in shown {
-      #expect(simulation.computers[1].machine.hasFrame(of: record, version: version.version))
+      #expect(
+        simulation.computers[1].machine.hasFrame(of: ContentName(record: record, version: version.version)))
       #expect(history.storedAt(record, version.version) == 7)
       #expect(simulation.computers[0].history.storedAt(record, version.version) == 7)
     }

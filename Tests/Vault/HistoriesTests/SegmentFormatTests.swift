@@ -44,7 +44,7 @@ struct SegmentFormatTests {
     var samples = samples
     let object = seal(samples.segment())
     #expect(object.count == 896)
-    #expect(digest(object) == "2af57483f3fb2dedb3c606fb7881deab10de00acb0759eb635db25dca7098dce")
+    #expect(digest(object) == "338d85ecc95f674f77ccb6b974ed992042674c900aea9c4474f3472ef431f288")
   }
 
   @Test("each changed byte is refused, and each other length")

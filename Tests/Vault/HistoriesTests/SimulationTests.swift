@@ -49,6 +49,11 @@ struct SimulationTests {
     Seeds.play(Seeds.core, Climate(faults: false, badMember: true, losses: true))
   }
 
+  @Test("Contents in several parts, captures among them, arrive whole or not at all")
+  func parts() {
+    Seeds.play(Seeds.core, Climate(copies: true, clocks: true, backups: true, parts: true, captures: true))
+  }
+
   @Test("All of it together") func everything() { Seeds.play(Seeds.core, .everything) }
 
   @Test("Real signatures and agreements make no difference")

@@ -101,7 +101,7 @@ struct WithheldTests {
     let sent = try #require(simulation.computers[1].history.chains.heads[author]?.last)
     simulation.perform(.server(.delete(.pack, 0)))
     let name = try #require(simulation.written.keys.first)
-    simulation.computers[1].machine.drop(name.record, name.version)
+    simulation.computers[1].machine.drop(name)
 
     func run(_ purpose: Purpose, after days: UInt64 = 0) -> Set<Alarm> {
       simulation.perform(.pass(seconds: days * 86_400))
@@ -121,7 +121,7 @@ struct WithheldTests {
     #expect(run(.sweep, after: 2).isEmpty)
     #expect(simulation.computers[0].outcome == .complete)
     // It is wanted for ever.
-    #expect(simulation.computers[0].history.wanted == [name])
+    #expect(simulation.computers[0].history.wanted == [ContentName(name)])
 
     // A removal hides the message, and a revocation takes the removal back.
     simulation.perform(.remove(device: 1, record: 0))
@@ -129,7 +129,7 @@ struct WithheldTests {
     #expect(run(.sync).isEmpty)
     #expect(simulation.computers[0].history.wanted.isEmpty)
     simulation.change(.revoke([author], heads: [sent]), by: 0)
-    #expect(simulation.computers[0].history.wanted == [name])
+    #expect(simulation.computers[0].history.wanted == [ContentName(name)])
     _ = run(.sync)
     #expect(run(.sync, after: 2) == [.incomplete(pack)])
   }

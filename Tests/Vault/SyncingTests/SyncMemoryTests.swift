@@ -77,7 +77,7 @@ struct SyncMemoryTests {
     }
   }
 
-  /// One coffer sends a message that the other gets.
+  /// One coffer sends two messages that the other gets, one of them in parts.
   @inline(never)
   private func synchronise() throws -> [(name: String, needle: Needle)] {
     let folder = try RemoteFolder()
@@ -85,9 +85,15 @@ struct SyncMemoryTests {
     let content = SystemRandom.secretBytes(count: 64)
     let metadata = MessageMetadata(title: "", tags: [], contentType: "application/octet-stream", date: 0)
     _ = try first.coffer.addMessage(content, metadata: metadata)
+    let end = SystemRandom.secretBytes(count: 64)
+    var large = SecretBytes(zeroed: 9 << 20)
+    end.withBytes { end in large.withMutableBytes { $0.copy(end, to: (9 << 20) - 64) } }
+    _ = try first.coffer.addMessage(large, metadata: metadata)
     try first.makeAccount(at: folder.remote, folder: folder.path)
     try second.join(first, at: folder.remote)
-    var needles = [("content", content.withBytes { Needle($0) })]
+    var needles = [
+      ("content", content.withBytes { Needle($0) }), ("last part", end.withBytes { Needle($0) }),
+    ]
     let synchronizer = try second.coffer.account.open()
     for (number, key) in synchronizer.history.epochKeys {
       needles.append(("key of epoch \(number)", key.withBytes { Needle($0) }))

@@ -137,7 +137,7 @@ struct TwoCoffersTests {
     #expect(try second.shown().values.map(\.text) == ["in between"])
   }
 
-  @Test("Many messages go in several segments, and one that is too large stays here and is counted")
+  @Test("Many messages go in several segments")
   func many() throws {
     for number in 0..<4_100 { try first.add("m\(number)") }
     try first.makeAccount(at: folder.remote, folder: folder.path)

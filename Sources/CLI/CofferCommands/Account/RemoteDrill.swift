@@ -48,8 +48,8 @@ struct RemoteDrill {
       throw Failure(
         .refused, "stays_here",
         "a restore would bring \(found.messageCount.counted("message")), and not \(onlyHere.counted("version")) that "
-          + "\(onlyHere == 1 ? "is" : "are") on this device alone",
-        hint: "above 16 MB nothing is sent: 'coffer backup' takes it along")
+          + "\(onlyHere == 1 ? "is" : "are") damaged on this device",
+        hint: "'coffer doctor' names what is damaged")
     }
     if context.isJSON { return JSON.print(Answer(messages: found.messageCount)) }
     context.remark("A restore would bring all \(found.messageCount.counted("message")).")

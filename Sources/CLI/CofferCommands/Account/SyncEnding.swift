@@ -54,10 +54,9 @@ struct SyncEnding {
         Warning(
           code: "stays_here",
           message: report.onlyHereCount == 1
-            ? "1 message or earlier version of one is on this device alone: it is too large to be sent, or damaged"
-            : "\(report.onlyHereCount.grouped) messages or earlier versions are on this device alone: they are too large "
-              + "to be sent, or damaged",
-          hint: "above 16 MB nothing is sent: 'coffer backup' takes it along", count: report.onlyHereCount))
+            ? "1 message or earlier version of one is damaged here, and cannot be sent"
+            : "\(report.onlyHereCount.grouped) messages or earlier versions are damaged here, and cannot be sent",
+          hint: "'coffer doctor' names what is damaged", count: report.onlyHereCount))
     }
     if report.waitingCount > 0 {
       warnings.append(

@@ -73,8 +73,7 @@ struct SyncStatusView {
     }
     if status.onlyHereCount > 0 {
       Terminal.print(
-        "only here  \(status.onlyHereCount.counted("version")) too large to be sent (16 MB), or damaged: 'coffer backup'"
-      )
+        "only here  \(status.onlyHereCount.counted("version")) damaged, and not sent: 'coffer doctor'")
     }
     if let stop = status.stop {
       let failure = Failure(outcome: stop, nil)

@@ -67,7 +67,7 @@ public struct HashName<Kind>: Hashable, Comparable, Sendable {
   public init(hashing bytes: [UInt8]) { self.init(SHA256.hash(bytes.rawSpan), at: 0) }
 
   /// The hash of `bytes`, which may be secret.
-  init(hashing bytes: RawSpan) { self.init(SHA256.hash(bytes), at: 0) }
+  public init(hashing bytes: RawSpan) { self.init(SHA256.hash(bytes), at: 0) }
 
   /// The 32 bytes from `offset` on, which are there.
   init(_ bytes: [UInt8], at offset: Int) {

@@ -5,11 +5,11 @@
 //   kind (1) ‖ flags (1; bit 0: must be understood) ‖ length (4) ‖ body
 //
 //   1 message.add      record (16) ‖ stored at (8) ‖ version (24) ‖ replaces: count (2), version (24) each
-//                      ‖ pack (2) ‖ entry (4) ‖ hash of the frame (32)
+//                      ‖ pack (2) ‖ entry (4) ‖ hash of the frame (32) ‖ hash of each further part (32)
 //   2 message.remove   record (16) ‖ versions: count (2), version (24) each
-//   3 capture.add      reserved
-//   4 capture.remove   reserved
-//   5 place            record (16) ‖ version (24) ‖ hash of the frame (32) ‖ pack (2) ‖ entry (4)
+//   3 capture.add      as message.add
+//   4                  reserved
+//   5 place            record (16) ‖ version (24) ‖ part (2) ‖ hash of the part (32) ‖ pack (2) ‖ entry (4)
 //
 // Additions and removals must be understood, a place need not be. Each kind has one value of the flags.
 
@@ -18,8 +18,9 @@ internal import Secrets
 
 extension Operation {
   private enum Kind: UInt8 {
-    case add = 1
+    case message = 1
     case remove = 2
+    case capture = 3
     case place = 5
   }
 
@@ -28,7 +29,7 @@ extension Operation {
   func append(to bytes: inout [UInt8]) {
     let (kind, flags, body): (UInt8, UInt8, [UInt8]) =
       switch self {
-      case .add(let addition): (Kind.add.rawValue, Self.mustBeUnderstood, addition.body)
+      case .add(let addition): (addition.kind.rawValue, Self.mustBeUnderstood, addition.body)
       case .remove(let removal): (Kind.remove.rawValue, Self.mustBeUnderstood, removal.body)
       case .place(let place): (Kind.place.rawValue, 0, place.body)
       case .unknown(let kind, let body): (kind, 0, body)
@@ -52,7 +53,8 @@ extension Operation {
     }
     guard flags == (kind == .place ? 0 : Self.mustBeUnderstood) else { throw .malformed }
     switch kind {
-    case .add: self = .add(try Addition(from: &body, packCount: packCount))
+    case .message: self = .add(try Addition(.message, from: &body, packCount: packCount))
+    case .capture: self = .add(try Addition(.capture, from: &body, packCount: packCount))
     case .remove: self = .remove(try Removal(from: &body))
     case .place: self = .place(try NewPlace(from: &body, packCount: packCount))
     }
@@ -61,19 +63,24 @@ extension Operation {
 }
 
 extension Addition {
+  /// How many parts a content may have, but for the first.
+  public static let furtherPartLimit = 4_095
+
   /// The version of an addition: 16 bytes of a hash over the device and all that it says but the place, which is known
   /// only when a pack is sealed. So two copies of one device that change one message at one lamport number make two
   /// versions.
   public static func version(
-    lamport: UInt64, device: DeviceID, record: RecordID, storedAt: UInt64, replaces: [Version],
-    frameHash: FrameHash
+    kind: RecordKind = .message, lamport: UInt64, device: DeviceID, record: RecordID, storedAt: UInt64,
+    replaces: [Version],
+    frameHash: FrameHash, further: [FrameHash] = []
   ) -> Version {
-    var bytes = Array("coffer version v1".utf8)
+    var bytes = Array((kind == .message ? "coffer version v1" : "coffer capture version v1").utf8)
     bytes += device.bytes
     bytes.append(record)
     bytes.append(bigEndian: storedAt)
     bytes.appendRising(replaces, count: UInt16.self) { $0.append($1) }
     bytes += frameHash.bytes
+    for hash in further { bytes += hash.bytes }
     bytes.append(bigEndian: lamport)
     return Version(lamport: lamport, tag: Identifier(beginningOf: SHA256.hash(bytes.rawSpan)))
   }
@@ -82,8 +89,9 @@ extension Addition {
   public func hasItsVersion(device: DeviceID) -> Bool {
     version
       == Self.version(
-        lamport: version.lamport, device: device, record: record, storedAt: storedAt, replaces: replaces,
-        frameHash: frameHash)
+        kind: kind, lamport: version.lamport, device: device, record: record, storedAt: storedAt,
+        replaces: replaces,
+        frameHash: frameHash, further: further)
   }
 
   fileprivate var body: [UInt8] {
@@ -93,16 +101,25 @@ extension Addition {
     bytes.append(version)
     bytes.appendRising(replaces, count: UInt16.self) { $0.append($1) }
     place.append(to: &bytes)
-    return bytes + frameHash.bytes
+    bytes += frameHash.bytes
+    for hash in further { bytes += hash.bytes }
+    return bytes
   }
 
-  fileprivate init(from fields: inout FieldReader, packCount: Int) throws(FormatError) {
+  fileprivate init(
+    _ kind: RecordKind, from fields: inout FieldReader, packCount: Int
+  ) throws(FormatError) {
+    self.kind = kind
     record = try fields.record()
     storedAt = try fields.integer()
     version = try fields.version()
     replaces = try fields.versions()
     place = try Place(from: &fields, packCount: packCount)
     frameHash = try fields.hash()
+    guard fields.remaining <= Self.furtherPartLimit * FrameHash.byteCount else { throw .tooLarge }
+    var further: [FrameHash] = []
+    while fields.remaining > 0 { further.append(try fields.hash()) }
+    self.further = further
   }
 }
 
@@ -127,6 +144,7 @@ extension NewPlace {
     var bytes: [UInt8] = []
     bytes.append(record)
     bytes.append(version)
+    bytes.append(bigEndian: part)
     bytes += frameHash.bytes
     place.append(to: &bytes)
     return bytes
@@ -135,6 +153,8 @@ extension NewPlace {
   fileprivate init(from fields: inout FieldReader, packCount: Int) throws(FormatError) {
     record = try fields.record()
     version = try fields.version()
+    part = try fields.integer()
+    guard part <= Addition.furtherPartLimit else { throw .malformed }
     frameHash = try fields.hash()
     place = try Place(from: &fields, packCount: packCount)
   }

@@ -9,9 +9,9 @@ internal import Secrets
 extension Pack {
   /// What an entry is.
   public enum EntryKind: UInt8, Sendable {
-    /// The content of a message.
+    /// The content of a message, or a part of it; the first part of a capture.
     case frame = 1
-    /// A part of a capture, or of a large frame.
+    /// A further part of a capture.
     case chunk = 2
     /// A list of places.
     case page = 3

@@ -11,7 +11,7 @@ struct PackWriter: ~Copyable {
   /// The contents, one after the other.
   private var buffer = SecretBytes(zeroed: firstByteCount)
   private var byteCount = 0
-  private var contents: [(byteCount: Int, hash: [UInt8])] = []
+  private var contents: [(kind: Pack.EntryKind, byteCount: Int, hash: [UInt8])] = []
 
   /// One message, and some more, need no other buffer.
   private static let firstByteCount = 4_096
@@ -21,7 +21,7 @@ struct PackWriter: ~Copyable {
 
   /// Takes a content, if the pack has room for it.
   /// - Returns: whether it had.
-  mutating func append(_ frame: SharedSecretBytes) -> Bool {
+  mutating func append(_ frame: SharedSecretBytes, kind: Pack.EntryKind = .frame) -> Bool {
     guard Pack.byteCount(frameCount: count + 1, frameByteCount: byteCount + frame.count) != nil else {
       return false
     }
@@ -31,7 +31,7 @@ struct PackWriter: ~Copyable {
       buffer.withMutableBytes { $0.copy(frame, to: start) }
       return SHA256.hash(frame)
     }
-    contents.append((frame.count, hash))
+    contents.append((kind, frame.count, hash))
     byteCount += frame.count
     return true
   }
@@ -64,7 +64,7 @@ struct PackWriter: ~Copyable {
       entries.append(Pack.Directory.Entry(kind: kind, offset: offset, sealedByteCount: sealed, hash: hash))
       offset += sealed
     }
-    for content in contents { add(.frame, byteCount: content.byteCount, hash: content.hash) }
+    for content in contents { add(content.kind, byteCount: content.byteCount, hash: content.hash) }
     add(.padding, byteCount: padding.count, hash: SHA256.hash(padding.rawSpan))
 
     let directory = Pack.Directory.bytes(entries)
@@ -82,7 +82,7 @@ struct PackWriter: ~Copyable {
       for (index, content) in contents.enumerated() {
         sealer.seal(
           buffer.extracting(start..<start + content.byteCount), number: index + 1,
-          kind: Pack.EntryKind.frame.rawValue, into: &object, at: entries[index].offset)
+          kind: content.kind.rawValue, into: &object, at: entries[index].offset)
         start += content.byteCount
       }
     }

@@ -115,39 +115,56 @@ extension RemoteKnowledge {
 extension LocalChange {
   func write(to bytes: inout [UInt8]) {
     switch self {
-    case .add(let record, let storedAt, let version, let replaces, let hash):
+    case .add(let added):
       bytes.append(1)
-      bytes.append(record)
-      bytes.append(bigEndian: storedAt)
-      bytes.append(version)
-      bytes.append(replaces) { $0.append($1) }
-      bytes += hash.bytes
+      bytes.append(added.kind.rawValue)
+      bytes.append(added.record)
+      bytes.append(bigEndian: added.storedAt)
+      bytes.append(added.version)
+      bytes.append(added.replaces) { $0.append($1) }
+      bytes += added.frameHash.bytes
+      bytes.append(added.further) { $0 += $1.bytes }
     case .remove(let record, let versions):
       bytes.append(2)
       bytes.append(record)
       bytes.append(versions) { $0.append($1) }
-    case .place(let record, let version, let hash):
+    case .place(let recordKind, let record, let version, let part, let hash):
       bytes.append(3)
+      bytes.append(recordKind.rawValue)
       bytes.append(record)
       bytes.append(version)
+      bytes.append(bigEndian: part)
       bytes += hash.bytes
     }
   }
 
   init(from fields: inout FieldReader) throws(FormatError) {
-    let kind = try fields.byte()
-    let record = try fields.record()
-    switch kind {
+    switch try fields.byte() {
     case 1:
+      let kind = try fields.recordKind()
       self = .add(
-        record: record, storedAt: try fields.time(), version: try fields.version(),
-        replaces: try fields.list { fields throws(FormatError) in try fields.version() },
-        frameHash: try fields.hash())
+        PendingAddition(
+          kind: kind, record: try fields.record(), storedAt: try fields.time(),
+          version: try fields.version(),
+          replaces: try fields.list { fields throws(FormatError) in try fields.version() },
+          frameHash: try fields.hash(),
+          further: try fields.list { fields throws(FormatError) in try fields.hash() }))
     case 2:
       self = .remove(
-        record: record, versions: try fields.list { fields throws(FormatError) in try fields.version() })
-    case 3: self = .place(record: record, version: try fields.version(), frameHash: try fields.hash())
+        record: try fields.record(),
+        versions: try fields.list { fields throws(FormatError) in try fields.version() })
+    case 3:
+      self = .place(
+        kind: try fields.recordKind(), record: try fields.record(), version: try fields.version(),
+        part: try fields.integer(), frameHash: try fields.hash())
     default: throw .malformed
     }
+  }
+}
+
+extension FieldReader {
+  fileprivate mutating func recordKind() throws(FormatError) -> RecordKind {
+    guard let kind = RecordKind(rawValue: try byte()) else { throw .malformed }
+    return kind
   }
 }

@@ -3,7 +3,7 @@
 // What a driver and a user ask of a history between its steps.
 
 public import Primitives
-public import Secrets
+internal import Secrets
 
 /// A device of the account, as a list shows it.
 public struct DeviceView: Sendable {
@@ -23,8 +23,13 @@ public struct DeviceView: Sendable {
 extension History {
   // MARK: Records
 
-  /// How many changes no segment holds yet.
-  public var waitingCount: Int { outbox.count + (staged?.changes.count ?? 0) }
+  /// How many changes no segment holds yet; the parts of one content are one change.
+  public var waitingCount: Int {
+    let staged = staged?.changes ?? []
+    let count = outbox.count + staged.count
+    let furtherCount = outbox.furtherPartCount + staged.count(where: \.isOfFurtherPart)
+    return max(count - furtherCount, min(count, 1))
+  }
 
   /// The versions of each record that nobody removed or replaced, the highest first; none for a record that is gone.
   public func shownVersions(of names: Set<RecordID>) -> [RecordID: [ShownVersion]] {
@@ -34,11 +39,9 @@ extension History {
   /// Every version of a record that a segment brought, in no order.
   public func versions(of record: RecordID) -> [Version] { Array(records.versions[record]?.keys ?? [:].keys) }
 
-  /// The highest version of a record with this content, shown or not; nil if no segment brings one.
-  public func version(of record: RecordID, with frame: SharedSecretBytes) -> Version? {
-    guard let versions = records.versions[record] else { return nil }
-    let hash = FrameHash(hashing: frame)
-    return versions.filter { $0.value.frameHash == hash }.keys.max()
+  /// The highest version of a record whose content has these parts, shown or not; nil if no segment brings one.
+  public func version(of record: RecordID, with hashes: [FrameHash]) -> Version? {
+    records.versions[record]?.filter { $0.value.hashes == hashes }.keys.max()
   }
 
   /// How many additions and removals a segment holds; 0 for one that is not here.
@@ -53,11 +56,14 @@ extension History {
 
   /// How many contents a segment says to be at a new place; 0 for one that is not here.
   public func placeCount(of name: SegmentName) -> Int {
-    (chains.entries[name]?.segment.operations ?? []).count { if case .place = $0 { true } else { false } }
+    (chains.entries[name]?.segment.operations ?? []).count { operation in
+      guard case .place = operation, let content = operation.brought?.content else { return false }
+      return !isFirstPlace(of: content, in: name)
+    }
   }
 
-  /// How many contents are shown and not here.
-  public var missingContentCount: Int { contentsToGet.count }
+  /// How many versions are shown whose content is not here, or not all of it.
+  public var missingContentCount: Int { Set(contentsToGet.map(\.version)).count }
 
   // MARK: The account
 
@@ -101,9 +107,11 @@ extension History {
     for record in records.identifiers {
       for (version, entry) in records.versions[record] ?? [:]
       where counts(entry) && !isGone(record, version, heldCounts: false) {
-        let places = places(of: RecordVersion(record: record, version: version))
-        if let place = places.first, let pack = pack(at: place) {
-          names.insert(.pack(place.segment.device, pack.hash))
+        for part in entry.parts {
+          let places = places(of: ContentName(record: record, version: version, part: part))
+          if let place = places.first, let pack = pack(at: place) {
+            names.insert(.pack(place.segment.device, pack.hash))
+          }
         }
       }
     }

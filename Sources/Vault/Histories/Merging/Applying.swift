@@ -96,8 +96,31 @@ extension History {
       case .add(let addition):
         addition.hasItsVersion(device: segment.device) && addition.version.lamport <= segment.lamport
           && segment.has(addition.place)
+          && placesParts(
+            of: ContentName(record: addition.record, version: addition.version), addition.further,
+            operations: segment.operations, after: segment.predecessor)
       case .place(let new): segment.has(new.place)
       case .remove, .unknown: true
+      }
+    }
+  }
+
+  /// Whether a chain says where all further parts of a content are, in these operations of its next segment or before.
+  func placesParts(
+    of first: ContentName, _ further: [FrameHash], operations: [Operation], after predecessor: SegmentName?
+  ) -> Bool {
+    guard !further.isEmpty else { return true }
+    var placed: [UInt16: FrameHash] = [:]
+    for case .place(let new) in operations
+    where new.record == first.version.record && new.version == first.version.version {
+      placed[new.part] = new.frameHash
+    }
+    return further.enumerated().allSatisfy { index, hash in
+      let part = UInt16(index + 1)
+      if placed[part] == hash { return true }
+      guard let predecessor else { return false }
+      return records.segments(placing: ContentName(first.version, part: part), hash).contains {
+        chains.isOnLine($0, to: predecessor)
       }
     }
   }

@@ -131,12 +131,18 @@ extension History {
     for record in changed {
       for (version, entry) in records.versions[record] ?? [:] {
         let name = RecordVersion(record: record, version: version)
-        let isHere = hasContent(of: record, version, on: machine)
         let isHidden = isGone(record, version, heldCounts: false)
-        if !isHere, !isHidden, counts(entry) {
-          if wanted.insert(name).inserted { sayAgainThatMissing(name) }
-        } else if !wanted.isEmpty {
-          wanted.remove(name)
+        let isNeeded = !isHidden && counts(entry)
+        var isHere = false
+        for part in entry.wantedParts {
+          let content = ContentName(name, part: part)
+          if hasContent(content, on: machine) {
+            isHere = true
+          } else if isNeeded {
+            if wanted.insert(content).inserted { sayAgainThatMissing(content) }
+            continue
+          }
+          if !wanted.isEmpty { wanted.remove(content) }
         }
         if isHidden, isHere { hidden.insert(name) } else if !hidden.isEmpty { hidden.remove(name) }
       }

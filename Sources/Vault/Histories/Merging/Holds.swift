@@ -156,6 +156,16 @@ extension Operation {
     }
   }
 
+  /// The content that it brings, and where.
+  var brought: (content: ContentName, place: Place)? {
+    switch self {
+    case .add(let addition):
+      (ContentName(record: addition.record, version: addition.version), addition.place)
+    case .place(let new): (ContentName(record: new.record, version: new.version, part: new.part), new.place)
+    case .remove, .unknown: nil
+    }
+  }
+
   /// The versions that it removes or replaces.
   var marked: (record: RecordID, versions: [Version]) {
     switch self {

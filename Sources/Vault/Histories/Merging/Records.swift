@@ -7,12 +7,38 @@ internal import Primitives
 
 /// One version of a record, whoever brought it.
 struct VersionEntry: Sendable {
-  let frameHash: FrameHash
+  let kind: RecordKind
+  /// Of its content, or of the parts of that.
+  let hashes: [FrameHash]
   let storedAt: UInt64
   /// The segments that bring it; more than one if two copies of a device said the same.
   var addedBy: [SegmentName]
-  /// Where its content may be. The first is tried first.
-  var places: [KnownPlace] = []
+  /// Where its content, or the first part, may be. The place to be tried first comes first.
+  private var places: [KnownPlace] = []
+  /// The same of each further part.
+  private var furtherPlaces: [[KnownPlace]]
+
+  init(_ addition: Addition) {
+    kind = addition.kind
+    hashes = [addition.frameHash] + addition.further
+    storedAt = addition.storedAt
+    addedBy = []
+    furtherPlaces = Array(repeating: [], count: addition.further.count)
+  }
+
+  /// The numbers of all parts.
+  var parts: Range<UInt16> { 0..<UInt16(hashes.count) }
+
+  /// The parts that a run gets unasked.
+  var wantedParts: Range<UInt16> { kind == .message ? parts : 0..<1 }
+
+  /// The hash of a part; nil if there is none of this number.
+  func hash(ofPart part: UInt16) -> FrameHash? { parts.contains(part) ? hashes[Int(part)] : nil }
+
+  /// Where a part may be.
+  func places(ofPart part: UInt16) -> [KnownPlace] {
+    if part == 0 { places } else { parts.contains(part) ? furtherPlaces[Int(part) - 1] : [] }
+  }
 }
 
 /// A place, with the segment whose list of packs it counts in.
@@ -33,8 +59,9 @@ struct Mark: Hashable, Sendable {
 struct Records: Sendable {
   private(set) var versions: [RecordID: [Version: VersionEntry]] = [:]
   private(set) var marks: [RecordID: [Version: Set<Mark>]] = [:]
-  /// Places of versions whose addition is not here yet: a segment does not wait for what lies beyond a revocation.
-  private var earlyPlaces: [RecordVersion: [(place: KnownPlace, hash: FrameHash)]] = [:]
+  /// Places of versions whose addition is not here yet: further parts come before it, and a segment does not wait for what
+  /// lies beyond a revocation.
+  private var earlyPlaces: [RecordVersion: [(place: KnownPlace, part: UInt16, hash: FrameHash)]] = [:]
   /// Records that changed since they were last taken.
   private(set) var changed: Set<RecordID> = []
 
@@ -44,20 +71,30 @@ struct Records: Sendable {
   /// All record identifiers, in rising order.
   var sortedIdentifiers: [RecordID] { versions.keys.sorted() }
 
+  /// The segments that say where a further part is, also before its addition is here.
+  func segments(placing content: ContentName, _ hash: FrameHash) -> [SegmentName] {
+    if let entry = versions[content.version.record]?[content.version.version] {
+      return entry.hash(ofPart: content.part) == hash
+        ? entry.places(ofPart: content.part).map(\.segment) : []
+    }
+    return (earlyPlaces[content.version] ?? []).filter { $0.part == content.part && $0.hash == hash }
+      .map(\.place.segment)
+  }
+
   /// Takes in the operations of a verified segment. Taking the same in again changes nothing.
   mutating func apply(_ segment: Segment, name: SegmentName) {
     for operation in segment.operations {
       switch operation {
       case .add(let addition):
         changed.insert(addition.record)
-        var entry =
-          versions[addition.record]?[addition.version]
-          ?? VersionEntry(frameHash: addition.frameHash, storedAt: addition.storedAt, addedBy: [])
+        var entry = versions[addition.record]?[addition.version] ?? VersionEntry(addition)
         if !entry.addedBy.contains(name) { entry.addedBy.append(name) }
-        entry.learn(KnownPlace(segment: name, place: addition.place, lamport: segment.lamport))
+        entry.learn(
+          KnownPlace(segment: name, place: addition.place, lamport: segment.lamport), part: 0,
+          of: addition.frameHash)
         let early = earlyPlaces.removeValue(
           forKey: RecordVersion(record: addition.record, version: addition.version))
-        for (place, hash) in early ?? [] { entry.learn(place, of: hash) }
+        for (place, part, hash) in early ?? [] { entry.learn(place, part: part, of: hash) }
         versions[addition.record, default: [:]][addition.version] = entry
         for version in addition.replaces {
           mark(addition.record, version, Mark(by: name, isReplacement: true))
@@ -71,9 +108,9 @@ struct Records: Sendable {
         let place = KnownPlace(segment: name, place: new.place, lamport: segment.lamport)
         if versions[new.record]?[new.version] == nil {
           earlyPlaces[RecordVersion(record: new.record, version: new.version), default: []].append(
-            (place, new.frameHash))
+            (place, new.part, new.frameHash))
         } else {
-          versions[new.record]?[new.version]?.learn(place, of: new.frameHash)
+          versions[new.record]?[new.version]?.learn(place, part: new.part, of: new.frameHash)
         }
       case .unknown:
         break
@@ -95,11 +132,16 @@ struct Records: Sendable {
 extension VersionEntry {
   /// Keeps a place, the best first: the highest lamport number, then the highest device. A segment has one place for a
   /// content: a bad member's many would make every search long.
-  fileprivate mutating func learn(_ place: KnownPlace, of hash: FrameHash? = nil) {
-    guard hash == nil || hash == frameHash, !places.contains(where: { $0.segment == place.segment }) else {
-      return
-    }
-    let index = places.firstIndex { ($0.lamport, $0.segment) < (place.lamport, place.segment) }
-    places.insert(place, at: index ?? places.count)
+  fileprivate mutating func learn(_ place: KnownPlace, part: UInt16, of hash: FrameHash) {
+    guard hash == self.hash(ofPart: part) else { return }
+    if part == 0 { places.learn(place) } else { furtherPlaces[Int(part) - 1].learn(place) }
+  }
+}
+
+extension [KnownPlace] {
+  fileprivate mutating func learn(_ place: KnownPlace) {
+    guard !contains(where: { $0.segment == place.segment }) else { return }
+    let index = firstIndex { ($0.lamport, $0.segment) < (place.lamport, place.segment) }
+    insert(place, at: index ?? count)
   }
 }

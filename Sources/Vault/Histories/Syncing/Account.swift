@@ -179,18 +179,3 @@ extension History {
     membershipChanged(on: machine)
   }
 }
-
-extension LocalChange {
-  /// The change that an operation of our own was made of.
-  init?(_ operation: Operation) {
-    switch operation {
-    case .add(let addition):
-      self = .add(
-        record: addition.record, storedAt: addition.storedAt, version: addition.version,
-        replaces: addition.replaces, frameHash: addition.frameHash)
-    case .remove(let removal): self = .remove(record: removal.record, versions: removal.versions)
-    case .place(let new): self = .place(record: new.record, version: new.version, frameHash: new.frameHash)
-    case .unknown: return nil
-    }
-  }
-}

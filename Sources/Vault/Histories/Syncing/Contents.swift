@@ -1,37 +1,60 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The contents of messages: which packs are got, what is read back, and what is put into new packs because no pack holds
+// Contents: which packs are got, what is read back, and what is put into new packs because no pack holds
 // it any more.
 
 internal import Primitives
-internal import Secrets
+public import Secrets
 
 extension History {
-  /// The packs to get for contents that are wanted: of each the best place that was not tried in vain.
+  /// The packs to get for contents that are wanted: of each the best place that was not tried in vain. Those of contents in
+  /// several parts come last, one content after the other: a driver holds the parts until all of them are here.
   mutating func packsToGet() -> [Request] {
     guard let run else { return [] }
     var names: Set<ObjectName> = []
+    var inParts: [ContentName] = []
+    func pack(for wanted: ContentName) -> ObjectName? {
+      guard let name = bestPack(for: wanted, without: run.absentPacks), !run.asked.contains(name) else {
+        return nil
+      }
+      return name
+    }
     for wanted in contentsToGet {
-      if let name = bestPack(for: wanted, without: run.absentPacks), !run.asked.contains(name) {
+      if isInParts(wanted.version) {
+        inParts.append(wanted)
+      } else if let name = pack(for: wanted) {
         names.insert(name)
       }
     }
+    var sorted = names.sorted()
+    for wanted in inParts.sorted() {
+      if let name = pack(for: wanted), names.insert(name).inserted { sorted.append(name) }
+    }
     self.run?.asked.formUnion(names)
-    return names.sorted().map { .get($0) }
+    return sorted.map { .get($0) }
+  }
+
+  private func isInParts(_ version: RecordVersion) -> Bool {
+    (records.versions[version.record]?[version.version]?.hashes.count ?? 1) > 1
   }
 
   /// The contents that are wanted, without those that the user of this device has removed since.
-  var contentsToGet: Set<RecordVersion> {
+  var contentsToGet: Set<ContentName> {
     guard !wanted.isEmpty else { return [] }
     var contents = wanted
     for case .remove(let record, let versions) in pendingChanges {
-      for version in versions { contents.remove(RecordVersion(record: record, version: version)) }
+      for version in versions {
+        let name = RecordVersion(record: record, version: version)
+        for part in records.versions[record]?[version]?.parts ?? 0..<1 {
+          contents.remove(ContentName(name, part: part))
+        }
+      }
     }
     return contents
   }
 
   /// The pack in which a content is tried next.
-  private func bestPack(for wanted: RecordVersion, without absent: Set<ObjectHash>) -> ObjectName? {
+  private func bestPack(for wanted: ContentName, without absent: Set<ObjectHash>) -> ObjectName? {
     for place in places(of: wanted) {
       guard let reference = pack(at: place), !absent.contains(reference.hash) else { continue }
       return .pack(place.segment.device, reference.hash)
@@ -40,8 +63,9 @@ extension History {
   }
 
   /// All places of a content, the best first. They stay hints when the rest of their authors' operations does not count.
-  func places(of version: RecordVersion) -> [KnownPlace] {
-    let all = records.versions[version.record]?[version.version]?.places ?? []
+  func places(of content: ContentName) -> [KnownPlace] {
+    let entry = records.versions[content.version.record]?[content.version.version]
+    let all = entry?.places(ofPart: content.part) ?? []
     return rules.placesOutliveTheirAuthors ? all : all.filter { counts($0.segment) }
   }
 
@@ -63,29 +87,24 @@ extension History {
     else { return [] }
     remote.noteSeen(.pack(device, hash))
     guard let directory = try? Pack.directory(of: object, keys: keys, account: account) else { return [] }
-    /// The content of a version at a place in this pack, if it is there.
-    func frame(of version: RecordVersion, at place: KnownPlace) -> SharedSecretBytes? {
-      guard pack(at: place)?.hash == hash,
-        let frame = try? Pack.entry(
-          place.place.entry, of: object, directory: directory, keys: keys, account: account),
-        FrameHash(hashing: frame) == records.versions[version.record]?[version.version]?.frameHash
-      else { return nil }
-      return frame
+    func frame(of content: ContentName, at place: KnownPlace) -> SharedSecretBytes? {
+      guard pack(at: place)?.hash == hash else { return nil }
+      return self.frame(of: content, at: place.place, in: object, directory, keys)
     }
     var effects: [Effect] = []
-    for version in versions(inPack: hash).sorted() where wanted.contains(version) {
-      for place in places(of: version) {
-        guard let frame = frame(of: version, at: place) else { continue }
-        wanted.remove(version)
-        kept[version] = frame
-        effects.append(.keep(record: version.record, version: version.version, frame: frame))
+    for content in contents(inPack: hash).sorted() where wanted.contains(content) {
+      for place in places(of: content) {
+        guard let frame = frame(of: content, at: place) else { continue }
+        wanted.remove(content)
+        kept[content] = frame
+        effects.append(.keep(content, frame))
         break
       }
     }
     guard run?.purpose != .sync else { return effects }
     for name in packs[hash] ?? [] where name.device == self.device {
-      for (version, place) in ownPlaces(in: name) where notReadBack[place] != nil {
-        guard frame(of: version, at: place) != nil else { continue }
+      for (content, place) in ownPlaces(in: name) where notReadBack[place] != nil {
+        guard frame(of: content, at: place) != nil else { continue }
         notReadBack[place] = nil
         readBack[place] = now
       }
@@ -93,35 +112,78 @@ extension History {
     return effects
   }
 
-  /// The versions whose content a segment says to be in a pack.
-  private func versions(inPack hash: ObjectHash) -> Set<RecordVersion> {
-    var versions: Set<RecordVersion> = []
-    for operation in (packs[hash] ?? []).flatMap({ chains.entries[$0]?.segment.operations ?? [] }) {
-      switch operation {
-      case .add(let addition):
-        versions.insert(RecordVersion(record: addition.record, version: addition.version))
-      case .place(let new): versions.insert(RecordVersion(record: new.record, version: new.version))
-      case .remove, .unknown: break
-      }
-    }
-    return versions
+  /// An entry of a pack, if it is the content that a segment says.
+  private func frame(
+    of content: ContentName, at place: Place, in object: [UInt8], _ directory: Pack.Directory,
+    _ keys: EpochKeys
+  ) -> SharedSecretBytes? {
+    let entry = records.versions[content.version.record]?[content.version.version]
+    guard
+      let frame = try? Pack.entry(
+        place.entry, of: object, directory: directory, keys: keys, account: account),
+      FrameHash(hashing: frame) == entry?.hash(ofPart: content.part)
+    else { return nil }
+    return frame
   }
 
-  /// The later places that a segment brings.
-  private func ownPlaces(in name: SegmentName) -> [(RecordVersion, KnownPlace)] {
+  // MARK: What no run gets unasked
+
+  /// The packs in which a content may be, the best first.
+  public func packs(holding content: ContentName) -> [ObjectName] {
+    var names: [ObjectName] = []
+    for place in places(of: content) {
+      guard let pack = pack(at: place) else { continue }
+      let name = ObjectName.pack(place.segment.device, pack.hash)
+      if !names.contains(name) { names.append(name) }
+    }
+    return names
+  }
+
+  /// A content out of a pack; nil if the pack is not what its name says, or does not have it.
+  public func content(_ name: ContentName, in object: [UInt8], of pack: ObjectName) -> SharedSecretBytes? {
+    guard case .pack(_, let hash) = pack, ObjectHash(hashing: object) == hash,
+      let epoch = try? Pack.epoch(of: object), let keys = keys[epoch],
+      let directory = try? Pack.directory(of: object, keys: keys, account: account)
+    else { return nil }
+    for place in places(of: name) where self.pack(at: place)?.hash == hash {
+      if let frame = frame(of: name, at: place.place, in: object, directory, keys) { return frame }
+    }
+    return nil
+  }
+
+  // MARK: What is where
+
+  /// What segments say to be in a pack.
+  private func contents(inPack hash: ObjectHash) -> Set<ContentName> {
+    Set(
+      (packs[hash] ?? []).flatMap { chains.entries[$0]?.segment.operations ?? [] }
+        .compactMap { $0.brought?.content })
+  }
+
+  /// The places that a segment brings by operations of their own.
+  private func ownPlaces(in name: SegmentName) -> [(ContentName, KnownPlace)] {
     guard let segment = chains.entries[name]?.segment else { return [] }
     return segment.operations.compactMap { operation in
       guard case .place(let new) = operation else { return nil }
       return (
-        RecordVersion(record: new.record, version: new.version),
+        ContentName(record: new.record, version: new.version, part: new.part),
         KnownPlace(segment: name, place: new.place, lamport: segment.lamport)
       )
     }
   }
 
   /// Later places of our own: a sweep believes them only after they were read back.
+  /// The first place of a part is not a later one.
   mutating func notePlaces(of name: SegmentName) {
-    for (version, place) in ownPlaces(in: name) { notReadBack[place] = version }
+    for (content, place) in ownPlaces(in: name) {
+      if !isFirstPlace(of: content, in: name) { notReadBack[place] = content }
+    }
+  }
+
+  /// Whether a segment gives a further part the place that its addition waits for.
+  func isFirstPlace(of content: ContentName, in name: SegmentName) -> Bool {
+    let entry = records.versions[content.version.record]?[content.version.version]
+    return content.part > 0 && entry?.places(ofPart: content.part).allSatisfy { $0.segment == name } ?? true
   }
 
   mutating func packsToReadBack() -> [Request] {
@@ -140,9 +202,9 @@ extension History {
     guard let run else { return }
     var missing: Set<ObjectName> = []
     // What was removed may have been swept elsewhere, also if the removal is held here.
-    for version in contentsToGet
-    where !isGone(version.record, version.version, heldCounts: true) {
-      if let name = firstPack(of: version) { missing.insert(name) }
+    for content in contentsToGet
+    where !isGone(content.version.record, content.version.version, heldCounts: true) {
+      if let name = firstPack(of: content) { missing.insert(name) }
     }
     for name in remote.missingSince.keys where name.isPack && !missing.contains(name) {
       remote.missingSince[name] = nil
@@ -158,16 +220,16 @@ extension History {
   }
 
   /// The pack that is said to be missing if a content is nowhere.
-  private func firstPack(of version: RecordVersion) -> ObjectName? {
-    places(of: version).first.flatMap { place in
+  private func firstPack(of content: ContentName) -> ObjectName? {
+    places(of: content).first.flatMap { place in
       pack(at: place).map { .pack(place.segment.device, $0.hash) }
     }
   }
 
   /// A content is wanted that was not: that its pack is missing is said again, also if the user has looked before.
-  mutating func sayAgainThatMissing(_ version: RecordVersion) {
+  mutating func sayAgainThatMissing(_ content: ContentName) {
     guard !remote.passedOver.isEmpty else { return }
-    for place in places(of: version) {
+    for place in places(of: content) {
       guard let pack = pack(at: place) else { continue }
       remote.passedOver.remove(.pack(place.segment.device, pack.hash))
     }
@@ -180,21 +242,32 @@ extension History {
     for record in records.sortedIdentifiers {
       for (version, entry) in (records.versions[record] ?? [:]).sorted(by: { $0.key < $1.key })
       where counts(entry) && !isGone(record, version, heldCounts: false) {
-        let name = RecordVersion(record: record, version: version)
-        let isThere = places(of: name).contains { place in
-          // Of others, only the place that the content came with: a later one may be noise.
-          guard entry.addedBy.contains(place.segment) || place.segment.device == device else { return false }
-          guard let pack = pack(at: place), !damagedPacks.contains(pack.hash),
-            let listed = run.listed[.pack(place.segment.device, pack.hash)]
-          else { return false }
-          return listed.byteCount == Int(pack.byteCount)
+        for part in entry.parts {
+          let name = ContentName(record: record, version: version, part: part)
+          guard let hash = entry.hash(ofPart: part), !isListed(name, of: entry, in: run) else { continue }
+          let change = LocalChange.place(
+            kind: entry.kind, record: record, version: version, part: part, frameHash: hash)
+          guard !queued.contains(change), machine.hasFrame(of: name) else { continue }
+          outbox.append(change)
         }
-        let change = LocalChange.place(record: record, version: version, frameHash: entry.frameHash)
-        guard !isThere, !queued.contains(change), machine.hasFrame(of: record, version: version) else {
-          continue
-        }
-        outbox.append(change)
       }
+    }
+  }
+
+  /// Whether the lists of a run show a pack that has a content.
+  private func isListed(_ name: ContentName, of entry: VersionEntry, in run: Run) -> Bool {
+    places(of: name).contains { place in
+      // Of others, only the place that the content came with: a later one may be noise. Further parts come before their
+      // addition.
+      let isOriginal = entry.addedBy.contains { added in
+        added == place.segment
+          || (name.part > 0 && added.device == place.segment.device && place.segment.number <= added.number)
+      }
+      guard isOriginal || place.segment.device == device, let pack = pack(at: place),
+        !damagedPacks.contains(pack.hash),
+        let listed = run.listed[.pack(place.segment.device, pack.hash)]
+      else { return false }
+      return listed.byteCount == Int(pack.byteCount)
     }
   }
 }

@@ -8,8 +8,11 @@ public import Secrets
 
 /// Something that happened. All times are seconds since 1970 by this device's clock.
 public enum Event: Sendable {
-  /// The user stored a message, or a new version of one that replaces these.
-  case add(record: RecordID, frame: SharedSecretBytes, replacing: [Version], at: UInt64)
+  /// The user stored a message or capture, or a new version of one that replaces these. Of a content in several parts, `frame` is
+  /// the first and `further` the hashes of the others, which the machine has after this step.
+  case add(
+    kind: RecordKind = .message, record: RecordID, frame: SharedSecretBytes, further: [FrameHash] = [],
+    replacing: [Version], at: UInt64)
   /// The user removed what is shown of a record; of a user who had not seen all of it, these versions alone.
   case remove(record: RecordID, versions: Set<Version>?, at: UInt64)
   /// The user starts a run. A run that is under way is given up.
@@ -106,9 +109,12 @@ public struct ListedObject: Hashable, Sendable {
 
 /// What a step asks for.
 public enum Effect: Sendable {
-  /// In the transaction of the step: store the content of a version.
-  case keep(record: RecordID, version: Version, frame: SharedSecretBytes)
-  /// In the transaction of the step: erase the content of a version.
+  /// In the transaction of the step: store a content. One of several parts may be lost until all are here; then it is
+  /// wanted again by the process that comes next.
+  case keep(ContentName, SharedSecretBytes)
+  /// In the transaction of the step: the content of a version, in several parts, is that of another one as well.
+  case carry(from: RecordVersion, to: RecordVersion)
+  /// In the transaction of the step: erase the content of a version, with all parts.
   case drop(record: RecordID, version: Version)
   /// After the transaction.
   case request(Request)
@@ -146,7 +152,7 @@ public enum Outcome: Error, Hashable, Sendable {
   case keyInvalid
   /// The account has had as many epochs as an envelope holds keys, or has more members than one operation can give keys.
   case tooManyEpochs
-  /// A message is larger than a pack can hold (``Pack/frameByteCountLimit``), and is not shared.
+  /// A part is larger than a pack can hold (``Pack/frameByteCountLimit``), or there are too many; nothing is shared.
   case tooLarge
 }
 

@@ -35,13 +35,15 @@ public struct History: Sendable {
   var records = Records()
   var buckets = DigestBuckets()
   var holds = Holds()
-  /// Versions that are shown and whose content is not here.
-  var wanted: Set<RecordVersion> = []
+  /// Contents of versions that are shown, as far as they are not here.
+  var wanted: Set<ContentName> = []
   /// Versions that are removed or replaced and whose content is still here.
   var hidden: Set<RecordVersion> = []
 
   /// Contents that this step keeps: the machine has them after it.
-  var kept: [RecordVersion: SharedSecretBytes] = [:]
+  var kept: [ContentName: SharedSecretBytes] = [:]
+  /// Versions whose contents this step carries over, by their new names.
+  var carried: [RecordVersion: RecordVersion] = [:]
 
   /// Changes that wait for a segment.
   var outbox: Outbox = []
@@ -51,7 +53,7 @@ public struct History: Sendable {
   /// Places that this device wrote and read back, with the time.
   var readBack: [KnownPlace: UInt64] = [:]
   /// Those that it wrote and has not read back.
-  var notReadBack: [KnownPlace: RecordVersion] = [:]
+  var notReadBack: [KnownPlace: ContentName] = [:]
   /// Identifiers that this device had before, and their segments whose changes it has said again.
   var former: Set<DeviceID> = []
   var saidAgain: Set<SegmentName> = []
@@ -72,62 +74,6 @@ public struct History: Sendable {
   var newObjects: [StoredObject] = []
   /// Records of which something changed since ``takeTouched()``.
   var touched: Set<RecordID> = []
-}
-
-/// A version of a record.
-public struct RecordVersion: Hashable, Comparable, Sendable {
-  public let record: RecordID
-  public let version: Version
-
-  public init(record: RecordID, version: Version) {
-    self.record = record
-    self.version = version
-  }
-
-  public static func < (left: Self, right: Self) -> Bool {
-    left.version == right.version
-      ? left.record < right.record : left.version < right.version
-  }
-}
-
-/// A change of this device that no segment holds yet.
-enum LocalChange: Hashable, Sendable {
-  case add(record: RecordID, storedAt: UInt64, version: Version, replaces: [Version], frameHash: FrameHash)
-  case remove(record: RecordID, versions: [Version])
-  case place(record: RecordID, version: Version, frameHash: FrameHash)
-
-  /// How many versions one operation names: a bad member may write more of one record than a segment can hold.
-  static let versionLimit = 1_000
-
-  var record: RecordID {
-    switch self {
-    case .add(let record, _, _, _, _), .remove(let record, _), .place(let record, _, _): record
-    }
-  }
-
-  /// The version whose content it brings; nil for a removal.
-  var content: (record: RecordID, version: Version)? {
-    switch self {
-    case .add(let record, _, let version, _, _), .place(let record, let version, _): (record, version)
-    case .remove: nil
-    }
-  }
-
-  /// Bytes of its operation in a segment, or some more.
-  var byteCount: Int {
-    switch self {
-    case .add(_, _, _, let replaces, _): 128 + 24 * replaces.count
-    case .remove(_, let versions): 128 + 24 * versions.count
-    case .place: 128
-    }
-  }
-
-  /// Removals of these versions, in as many operations as it takes.
-  static func removals(of record: RecordID, _ versions: [Version]) -> [LocalChange] {
-    stride(from: 0, to: versions.count, by: versionLimit).map { start in
-      .remove(record: record, versions: Array(versions[start..<min(start + versionLimit, versions.count)]))
-    }
-  }
 }
 
 /// Packs that were sealed for the next segment, and its operations.
@@ -170,10 +116,10 @@ extension History {
   /// Carries out what an event means.
   /// - Returns: what the driver is to do, in this order.
   public mutating func step(_ event: Event, on machine: inout some Machine) -> [Effect] {
-    defer { kept = [:] }
+    defer { (kept, carried) = ([:], [:]) }
     return switch event {
-    case .add(let record, let frame, let replacing, let now):
-      add(record, frame: frame, replacing: replacing, at: now)
+    case .add(let kind, let record, let frame, let further, let replacing, let now):
+      add(kind, record, frame: frame, further: further, replacing: replacing, at: now)
     case .remove(let record, let seen, _):
       remove(record, seen)
     case .begin(let purpose, let now):
@@ -187,15 +133,23 @@ extension History {
     }
   }
 
-  /// The content of a version, also if this step keeps it.
-  func content(of record: RecordID, _ version: Version, on machine: some Machine) -> SharedSecretBytes? {
-    kept[RecordVersion(record: record, version: version)] ?? machine.frame(of: record, version: version)
+  /// A content, also if this step keeps it.
+  func content(_ name: ContentName, on machine: some Machine) -> SharedSecretBytes? {
+    if let frame = kept[name] ?? machine.frame(of: name) { return frame }
+    return carried[name.version].flatMap { machine.frame(of: ContentName($0, part: name.part)) }
   }
 
-  /// Whether the content of a version is here, also if this step keeps it.
-  func hasContent(of record: RecordID, _ version: Version, on machine: some Machine) -> Bool {
-    kept[RecordVersion(record: record, version: version)] != nil
-      || machine.hasFrame(of: record, version: version)
+  /// Whether a content is here, also if this step keeps it.
+  func hasContent(_ name: ContentName, on machine: some Machine) -> Bool {
+    kept[name] != nil || machine.hasFrame(of: name)
+      || carried[name.version].map { machine.hasFrame(of: ContentName($0, part: name.part)) } ?? false
+  }
+
+  /// Whether any part of a version's content is here.
+  func hasSomeContent(of name: RecordVersion, on machine: some Machine) -> Bool {
+    (records.versions[name.record]?[name.version]?.parts ?? 0..<1).contains { part in
+      hasContent(ContentName(name, part: part), on: machine)
+    }
   }
 
   /// The records of which something changed since the last call: who shows them looks at them again.
@@ -210,7 +164,8 @@ extension History {
 /// A version as it is shown.
 public struct ShownVersion: Hashable, Sendable {
   public let version: Version
-  public let frameHash: FrameHash
+  /// Of the parts of its content.
+  public let hashes: [FrameHash]
 }
 
 extension History {
@@ -228,28 +183,40 @@ extension History {
   }
 
   func shownVersions(of record: RecordID, pending: [LocalChange]) -> [ShownVersion] {
-    var shown: [Version: FrameHash] = [:]
+    var shown: [Version: [FrameHash]] = [:]
     for (version, entry) in records.versions[record] ?? [:]
     where counts(entry) && !isGone(record, version, heldCounts: false) {
-      shown[version] = entry.frameHash
+      shown[version] = entry.hashes
     }
     for change in pending {
       switch change {
-      case .add(_, _, let version, let replaces, let hash):
-        shown[version] = hash
-        for replaced in replaces { shown[replaced] = nil }
+      case .add(let added):
+        shown[added.version] = added.hashes
+        for replaced in added.replaces { shown[replaced] = nil }
       case .remove(_, let versions):
         for version in versions { shown[version] = nil }
       case .place: break
       }
     }
-    return shown.map { ShownVersion(version: $0.key, frameHash: $0.value) }.sorted { $1.version < $0.version }
+    return shown.map { ShownVersion(version: $0.key, hashes: $0.value) }.sorted { $1.version < $0.version }
   }
 
   /// When a version was stored, as its author says; nil if no version of this name is known.
   public func storedAt(_ record: RecordID, _ version: Version) -> UInt64? {
     if let known = records.versions[record]?[version] { return known.storedAt }
-    for case .add(_, let storedAt, version, _, _) in pendingChanges(of: record) { return storedAt }
+    return pendingAddition(RecordVersion(record: record, version: version))?.storedAt
+  }
+
+  /// How many parts of a version's content a run gets; nil if no version of this name is known.
+  public func wantedPartCount(of name: RecordVersion) -> Int? {
+    records.versions[name.record]?[name.version]?.wantedParts.count
+      ?? pendingAddition(name).map { $0.kind == .message ? $0.hashes.count : 1 }
+  }
+
+  private func pendingAddition(_ name: RecordVersion) -> PendingAddition? {
+    for case .add(let added) in pendingChanges(of: name.record) where added.version == name.version {
+      return added
+    }
     return nil
   }
 
@@ -286,18 +253,22 @@ extension History {
   // MARK: Changes of this device
 
   private mutating func add(
-    _ record: RecordID, frame: SharedSecretBytes, replacing: [Version], at now: UInt64
-  )
-    -> [Effect]
-  {
-    guard frame.count <= Pack.frameByteCountLimit else { return [.ended(.tooLarge)] }
+    _ kind: RecordKind, _ record: RecordID, frame: SharedSecretBytes, further: [FrameHash],
+    replacing: [Version], at now: UInt64
+  ) -> [Effect] {
+    guard frame.count <= Pack.frameByteCountLimit, further.count <= Addition.furtherPartLimit else {
+      return [.ended(.tooLarge)]
+    }
     let hash = FrameHash(hashing: frame)
     let replaces = Array(replacing.sorted().suffix(LocalChange.versionLimit))
     let version = Addition.version(
-      lamport: nextLamport, device: device, record: record, storedAt: now, replaces: replaces,
-      frameHash: hash)
-    outbox.append(.add(record: record, storedAt: now, version: version, replaces: replaces, frameHash: hash))
-    return [.keep(record: record, version: version, frame: frame)]
+      kind: kind, lamport: nextLamport, device: device, record: record, storedAt: now, replaces: replaces,
+      frameHash: hash, further: further)
+    let added = PendingAddition(
+      kind: kind, record: record, storedAt: now, version: version, replaces: replaces, frameHash: hash,
+      further: further)
+    outbox += added.changes
+    return [.keep(ContentName(record: record, version: version), frame)]
   }
 
   /// Removes what is shown. A version that was never sent goes without a trace.
@@ -307,9 +278,9 @@ extension History {
     var known: [Version] = []
     for version in versions {
       let unsent = outbox.takeBack(version, of: record)
-      known += unsent ?? []
-      // Another copy of this device may have sent it.
-      if unsent == nil || records.versions[record]?[version] != nil { known.append(version) }
+      known += unsent?.replaces ?? []
+      // Some of its parts were sent; or another copy of this device has sent all.
+      if unsent?.isWhole != true || records.versions[record]?[version] != nil { known.append(version) }
     }
     outbox += LocalChange.removals(of: record, Set(known).sorted())
     return versions.map { .drop(record: record, version: $0) }

@@ -13,6 +13,8 @@ struct Outbox: Sequence, ExpressibleByArrayLiteral, Sendable {
   private var indices: [RecordID: [Int]] = [:]
   /// How many changes there are.
   private(set) var count = 0
+  /// How many of them are about parts that are not the first.
+  private(set) var furtherPartCount = 0
 
   init(_ changes: some Sequence<LocalChange>) { for change in changes { append(change) } }
 
@@ -24,6 +26,7 @@ struct Outbox: Sequence, ExpressibleByArrayLiteral, Sendable {
     indices[change.record, default: []].append(changes.endIndex)
     changes.append(change)
     count += 1
+    if change.isOfFurtherPart { furtherPartCount += 1 }
   }
 
   static func += (left: inout Outbox, right: some Sequence<LocalChange>) {
@@ -52,24 +55,40 @@ struct Outbox: Sequence, ExpressibleByArrayLiteral, Sendable {
       guard let first else { continue }
       left -= 1
       self.count -= 1
+      if first.isOfFurtherPart { furtherPartCount -= 1 }
       indices[first.record]?.removeFirst()
       if indices[first.record]?.isEmpty == true { indices[first.record] = nil }
     }
   }
 
-  /// Takes back the addition of a version that waits here.
-  /// - Returns: what it was to replace; nil if it is not here.
-  mutating func takeBack(_ version: Version, of record: RecordID) -> [Version]? {
-    for (position, index) in (indices[record] ?? []).enumerated() {
-      guard case .add(_, _, version, let replaces, _) = changes[index] else { continue }
-      changes[index] = nil
-      count -= 1
-      indices[record]?.remove(at: position)
-      if indices[record]?.isEmpty == true { indices[record] = nil }
-      // Holes are as many as changes at most.
-      if changes.count > 2 * count + 64 { self = Outbox(self) }
-      return replaces
+  /// Takes back the addition of a version that waits here, with its further parts.
+  /// - Returns: what it was to replace, and whether none of its parts was taken out; nil if it is not here.
+  mutating func takeBack(_ version: Version, of record: RecordID) -> (replaces: [Version], isWhole: Bool)? {
+    guard let all = indices[record] else { return nil }
+    var found: (replaces: [Version], partCount: Int)?
+    for index in all {
+      if case .add(let added) = changes[index], added.version == version {
+        found = (added.replaces, added.further.count)
+        break
+      }
     }
-    return nil
+    guard let found else { return nil }
+    var left: [Int] = []
+    var partCount = 0
+    for index in all {
+      switch changes[index] {
+      case .add(let added) where added.version == version: changes[index] = nil
+      case .place(_, _, version, _, _):
+        changes[index] = nil
+        partCount += 1
+      default: left.append(index)
+      }
+    }
+    count -= all.count - left.count
+    furtherPartCount -= partCount
+    indices[record] = left.isEmpty ? nil : left
+    // Holes are as many as changes at most.
+    if changes.count > 2 * count + 64 { self = Outbox(self) }
+    return (found.replaces, partCount == found.partCount)
   }
 }

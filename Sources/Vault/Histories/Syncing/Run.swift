@@ -208,7 +208,7 @@ extension History {
     var effects: [Effect] = []
     for name in hidden.sorted() where isDead(name.record, name.version, at: now) {
       hidden.remove(name)
-      guard machine.hasFrame(of: name.record, version: name.version) else { continue }
+      guard hasSomeContent(of: name, on: machine) else { continue }
       effects.append(.drop(record: name.record, version: name.version))
     }
     return effects
@@ -223,9 +223,9 @@ extension History {
     case .incomplete(let name):
       // A sweep deletes packs whose removals a device did not know when it looked for them.
       run?.listed[name] == nil
-        && wanted.contains { version in
-          !isGone(version.record, version.version, heldCounts: true)
-            && places(of: version).contains { pack(at: $0)?.hash == name.hash }
+        && wanted.contains { content in
+          !isGone(content.version.record, content.version.version, heldCounts: true)
+            && places(of: content).contains { pack(at: $0)?.hash == name.hash }
         }
     case .rolledBack(let name): run?.listed[name] == nil && !putsBack(name)
     case .tampered, .missing: true

@@ -37,36 +37,52 @@ extension History {
     var renamed: [RecordVersion: Version] = [:]
     for change in changes {
       switch change {
-      case .add(let record, let storedAt, let old, let replaces, let hash):
+      case .add(let added):
+        let (record, old, further) = (added.record, added.version, added.further)
         // A device that was put back to an earlier state has sent this before.
         if let known = records.versions[record]?[old], counts(known) { continue }
-        guard !isGone(record, old, heldCounts: false),
-          let frame = content(of: record, old, on: machine)
+        let name = RecordVersion(record: record, version: old)
+        let isHere = (0...UInt16(further.count)).allSatisfy {
+          hasContent(ContentName(name, part: $0), on: machine)
+        }
+        guard isHere, !isGone(record, old, heldCounts: false),
+          let frame = content(ContentName(name), on: machine)
         else { continue }
         // Another copy of this device said it.
-        if let same = shownVersions(of: record).first(where: { $0.frameHash == hash }), same.version != old,
-          hasContent(of: record, same.version, on: machine)
+        if let same = shownVersions(of: record).first(where: { $0.hashes == added.hashes }),
+          same.version != old, hasContent(ContentName(record: record, version: same.version), on: machine)
         {
-          renamed[RecordVersion(record: record, version: old)] = same.version
+          renamed[name] = same.version
           continue
         }
-        let replaces = Set(replaces.map { renamed[RecordVersion(record: record, version: $0)] ?? $0 })
+        let replaces = Set(added.replaces.map { renamed[RecordVersion(record: record, version: $0)] ?? $0 })
           .sorted()
         let version = Addition.version(
-          lamport: nextLamport, device: device, record: record, storedAt: storedAt, replaces: replaces,
-          frameHash: hash)
-        renamed[RecordVersion(record: record, version: old)] = version
-        outbox.append(
-          .add(record: record, storedAt: storedAt, version: version, replaces: replaces, frameHash: hash))
-        kept[RecordVersion(record: record, version: version)] = frame
-        effects.append(.keep(record: record, version: version, frame: frame))
+          kind: added.kind, lamport: nextLamport, device: device, record: record, storedAt: added.storedAt,
+          replaces: replaces, frameHash: added.frameHash, further: further)
+        renamed[name] = version
+        outbox +=
+          PendingAddition(
+            kind: added.kind, record: record, storedAt: added.storedAt, version: version, replaces: replaces,
+            frameHash: added.frameHash, further: further
+          ).changes
+        let new = RecordVersion(record: record, version: version)
+        if further.isEmpty {
+          kept[ContentName(new)] = frame
+          effects.append(.keep(ContentName(new), frame))
+        } else {
+          carried[new] = name
+          effects.append(.carry(from: name, to: new))
+        }
         // What no segment holds is not kept aside.
         if records.versions[record]?[old] == nil { effects.append(.drop(record: record, version: old)) }
       case .remove(let record, let versions):
         let versions = versions.map { renamed[RecordVersion(record: record, version: $0)] ?? $0 }
         outbox.append(.remove(record: record, versions: Set(versions).sorted()))
-      case .place(let record, let version, _):
-        if let known = records.versions[record]?[version], counts(known) { outbox.append(change) }
+      case .place(_, let record, let version, let part, let hash):
+        guard let known = records.versions[record]?[version], counts(known) else { continue }
+        outbox.append(
+          .place(kind: known.kind, record: record, version: version, part: part, frameHash: hash))
       }
     }
     return effects

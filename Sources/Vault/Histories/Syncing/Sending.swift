@@ -93,19 +93,30 @@ extension History {
   private mutating func takeFromOutbox(keys: EpochKeys, on machine: inout some Machine) -> StagedSegment {
     let changes = Array(outbox.prefix(limits.operationsPerSegment))
     var pack = PackWriter()
+    var holdsCaptures = false
     var operationsByteCount = 0
     var operations: [Operation] = []
     var taken = 0
     var shared: [(operation: Int, pack: PackReference, entry: UInt32)] = []
     for change in changes {
+      // Parts of captures have packs of their own.
+      if pack.count > 0, change.content != nil, change.isOfCapturePart != holdsCaptures { break }
       operationsByteCount += change.byteCount
       guard operationsByteCount < Segment.byteCountLimit / 2 else { break }
-      if let (record, version) = change.content {
-        guard let frame = content(of: record, version, on: machine) else {
+      if let name = change.content {
+        // A part that cannot be read any more takes its version with it: nobody takes an addition without its parts.
+        if case .add(let added) = change,
+          !placesParts(of: name, added.further, operations: operations, after: chains.heads[device]?.last)
+        {
           taken += 1
           continue
         }
-        guard pack.append(frame) else {
+        guard let frame = content(name, on: machine) else {
+          taken += 1
+          continue
+        }
+        holdsCaptures = change.isOfCapturePart
+        guard pack.append(frame, kind: holdsCaptures ? .chunk : .frame) else {
           // `add` refuses what no pack can hold.
           if pack.count > 0 { break }
           taken += 1
@@ -115,20 +126,16 @@ extension History {
       taken += 1
       let place = Place(pack: 0, entry: UInt32(pack.count))
       switch change {
-      case .add(let record, let storedAt, let version, let replaces, let hash):
-        if !rules.packsHaveOneSegment, let (pack, entry) = packOfEarlierSegment(with: hash) {
+      case .add(let added):
+        if !rules.packsHaveOneSegment, let (pack, entry) = packOfEarlierSegment(with: added.frameHash) {
           shared.append((operations.count, pack, entry))
         }
-        operations.append(
-          .add(
-            Addition(
-              record: record, storedAt: storedAt, version: version, replaces: replaces, frameHash: hash,
-              place: place)))
+        operations.append(.add(added.addition(at: place)))
       case .remove(let record, let versions):
         operations.append(.remove(Removal(record: record, versions: versions)))
-      case .place(let record, let version, let hash):
+      case .place(_, let record, let version, let part, let hash):
         operations.append(
-          .place(NewPlace(record: record, version: version, frameHash: hash, place: place)))
+          .place(NewPlace(record: record, version: version, part: part, frameHash: hash, place: place)))
       }
     }
     outbox.removeFirst(taken)
@@ -209,8 +216,8 @@ extension StagedSegment {
     let index = packs.count + (shared.firstIndex(of: pack) ?? 0)
     operations[number] = .add(
       Addition(
-        record: addition.record, storedAt: addition.storedAt, version: addition.version,
+        kind: addition.kind, record: addition.record, storedAt: addition.storedAt, version: addition.version,
         replaces: addition.replaces, frameHash: addition.frameHash,
-        place: Place(pack: UInt16(index), entry: entry)))
+        place: Place(pack: UInt16(index), entry: entry), further: addition.further))
   }
 }

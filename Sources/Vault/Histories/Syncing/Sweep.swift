@@ -39,13 +39,16 @@ extension History {
       guard case .add(let addition) = operation, addition.record == record,
         addition.replaces.contains(version)
       else { return false }
-      return !wanted.contains(RecordVersion(record: record, version: addition.version))
+      let replacement = RecordVersion(record: record, version: addition.version)
+      return !(0...UInt16(addition.further.count)).contains { part in
+        wanted.contains(ContentName(replacement, part: part))
+      }
     }
   }
 
   /// Whether a later place of the same content is this device's own, and was read back long enough ago.
-  private func isSuperseded(_ place: KnownPlace, of version: RecordVersion, at now: UInt64) -> Bool {
-    places(of: version).contains { other in
+  private func isSuperseded(_ place: KnownPlace, of content: ContentName, at now: UInt64) -> Bool {
+    places(of: content).contains { other in
       guard (place.lamport, place.segment) < (other.lamport, other.segment) else { return false }
       if !rules.placesAreReadBack { return true }
       return other.segment.device == device
@@ -84,20 +87,11 @@ extension History {
 
   private func isDead(pack number: Int, of segment: Segment, name: SegmentName, at now: UInt64) -> Bool {
     segment.operations.allSatisfy { operation in
-      let (version, place): (RecordVersion, Place)
-      switch operation {
-      case .add(let addition):
-        version = RecordVersion(record: addition.record, version: addition.version)
-        place = addition.place
-      case .place(let new):
-        version = RecordVersion(record: new.record, version: new.version)
-        place = new.place
-      case .remove: return true
-      case .unknown: return false
-      }
-      guard place.pack == number else { return true }
+      if case .unknown = operation { return false }
+      guard let (content, place) = operation.brought, place.pack == number else { return true }
       let known = KnownPlace(segment: name, place: place, lamport: segment.lamport)
-      return isDead(version.record, version.version, at: now) || isSuperseded(known, of: version, at: now)
+      return isDead(content.version.record, content.version.version, at: now)
+        || isSuperseded(known, of: content, at: now)
     }
   }
 }
