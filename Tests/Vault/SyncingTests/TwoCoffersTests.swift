@@ -95,6 +95,27 @@ struct TwoCoffersTests {
     }
   }
 
+  @Test("Messages of one date are listed in the same order on a device that joins later")
+  func order() throws {
+    let ids = try (0..<3).map { try first.add("text \($0)") }
+    try first.makeAccount(at: folder.remote, folder: folder.path)
+    for number in 3..<8 {
+      try first.add("text \(number)")
+      if number == 5 { try first.edit(ids[1], "edited") }
+      try first.sync(at: folder.remote)
+    }
+    try second.join(first, at: folder.remote)
+    let lists = try [first, second].map { coffer in
+      var list: [MessageID] = []
+      _ = try coffer.coffer.vault.list { id, _ in
+        list.append(id)
+        return true
+      }
+      return list
+    }
+    #expect(lists[0].count == 8 && lists[0] == lists[1])
+  }
+
   @Test("A rotation of the vault key on one coffer changes nothing at the remote and nothing on the other")
   func rotation() throws {
     let id = try first.add("text")

@@ -7,31 +7,43 @@ internal import Primitives
 public import Secrets
 
 extension History {
-  /// The packs to get for contents that are wanted: of each the best place that was not tried in vain. Those of contents in
-  /// several parts come last, one content after the other: a driver holds the parts until all of them are here.
+  /// The packs to get for contents that are wanted: of each the best place that was not tried in vain, in the order in
+  /// which they were written, as far as their authors knew of each other. Those of contents in several parts come last,
+  /// one content after the other: a driver holds the parts until all of them are here.
   mutating func packsToGet() -> [Request] {
     guard let run else { return [] }
-    var names: Set<ObjectName> = []
+    var ranks: [ObjectName: PackRank] = [:]
     var inParts: [ContentName] = []
-    func pack(for wanted: ContentName) -> ObjectName? {
-      guard let name = bestPack(for: wanted, without: run.absentPacks), !run.asked.contains(name) else {
-        return nil
-      }
-      return name
+    func pack(for wanted: ContentName) -> (name: ObjectName, rank: PackRank)? {
+      guard let (name, place) = bestPack(for: wanted, without: run.absentPacks), !run.asked.contains(name)
+      else { return nil }
+      return (name, PackRank(lamport: place.lamport, segment: place.segment, pack: place.place.pack))
     }
     for wanted in contentsToGet {
       if isInParts(wanted.version) {
         inParts.append(wanted)
-      } else if let name = pack(for: wanted) {
-        names.insert(name)
+      } else if let (name, rank) = pack(for: wanted) {
+        ranks[name] = ranks[name].map { min($0, rank) } ?? rank
       }
     }
-    var sorted = names.sorted()
+    var sorted = ranks.sorted { $0.value < $1.value }.map(\.key)
+    var names = Set(sorted)
     for wanted in inParts.sorted() {
-      if let name = pack(for: wanted), names.insert(name).inserted { sorted.append(name) }
+      if let (name, _) = pack(for: wanted), names.insert(name).inserted { sorted.append(name) }
     }
     self.run?.asked.formUnion(names)
     return sorted.map { .get($0) }
+  }
+
+  /// Where a pack is in the order of writing.
+  private struct PackRank: Comparable {
+    let lamport: UInt64
+    let segment: SegmentName
+    let pack: UInt16
+
+    static func < (left: Self, right: Self) -> Bool {
+      (left.lamport, left.segment, left.pack) < (right.lamport, right.segment, right.pack)
+    }
   }
 
   private func isInParts(_ version: RecordVersion) -> Bool {
@@ -54,10 +66,12 @@ extension History {
   }
 
   /// The pack in which a content is tried next.
-  private func bestPack(for wanted: ContentName, without absent: Set<ObjectHash>) -> ObjectName? {
+  private func bestPack(
+    for wanted: ContentName, without absent: Set<ObjectHash>
+  ) -> (name: ObjectName, place: KnownPlace)? {
     for place in places(of: wanted) {
       guard let reference = pack(at: place), !absent.contains(reference.hash) else { continue }
-      return .pack(place.segment.device, reference.hash)
+      return (.pack(place.segment.device, reference.hash), place)
     }
     return nil
   }
