@@ -78,6 +78,8 @@ extension Target.Dependency {
   }
 }
 
+/// What both sides of the courier have.
+let carried: [Target.Dependency] = ["Secrets", "Remotes", "CourierProtocol"]
 /// What many tests start from: those of what is sealed, and those of what an enclave protects.
 let sealed: [Target.Dependency] = ["Keychains", "Storage", "Primitives", "Secrets"]
 let protected = sealed + ["ProtectedData", "OpenPGP", "Enclaves"]
@@ -139,12 +141,12 @@ let package = Package(
     systemLibrary("COpenSSL", pkgConfig: "libcrypto", apt: "libssl-dev"),
     systemLibrary("CArgon2", pkgConfig: "libargon2", apt: "libargon2-dev"),
     systemLibrary("CZxcvbn", apt: "libzxcvbn-dev"),
-    // coffer-courier alone links it.
+    // coffer-courier alone links these two.
     systemLibrary("CCurl", pkgConfig: "libcurl", apt: "libcurl4-openssl-dev"),
+    systemLibrary("CPostgreSQL", pkgConfig: "libpq", apt: "libpq-dev"),
     systemLibrary("CUtf8proc", apt: "libutf8proc-dev"),
     systemLibrary("CZlib", apt: "zlib1g-dev"),
-    // Few commands need these libraries: they are opened when first used, not linked. scripts/packages has their headers.
-    // Those are listed below.
+    // Few commands need these libraries, so they are opened when first used; the others of this kind are listed below.
     .target(name: "CLoader", path: "Sources/C/CLoader", linkerSettings: [.linkedLibrary("dl")]),
     .target(name: "CZbar", path: "Sources/C/CZbar", linkerSettings: [.linkedLibrary("dl")]),
 
@@ -166,10 +168,11 @@ let package = Package(
     module("Storage", in: .platform, ["CSystem", grdb, sqlite]),
     module("Remotes", in: .platform, ["Secrets", "CSystem"]),
     module("CourierProtocol", in: .platform, ["Secrets", "Remotes"]),
-    module("S3Remotes", in: .platform, ["Texts", "Secrets", "Primitives", "Remotes", "CourierProtocol"]),
+    module("S3Remotes", in: .platform, carried + ["Texts", "Primitives"]),
+    module("PostgreSQLRemotes", in: .platform, carried + ["Texts", "Primitives"]),
     command(
       "coffer-courier", in: .platform,
-      ["Secrets", "Remotes", "CourierProtocol", "S3Remotes", "Primitives", "CSystem", "CCurl"]),
+      carried + ["S3Remotes", "PostgreSQLRemotes", "Primitives", "CSystem", "CCurl", "CPostgreSQL"]),
     module("DesktopBus", in: .platform, [.target("CSystemdBus", trait: "DesktopBus")]),
     module(
       "Pictures", in: .platform,
@@ -185,8 +188,7 @@ let package = Package(
       "SecurityKeys", in: .platform, ["Secrets", "Primitives", .target("CFido2", trait: "SecurityKeys")]),
     module("GnuPG", in: .platform, ["Secrets", "Primitives", "CSystem"]),
     module("ChildProcesses", in: .platform, ["CSystem"]),
-    module(
-      "Couriers", in: .platform, ["Secrets", "Remotes", "CourierProtocol", "ChildProcesses"]),
+    module("Couriers", in: .platform, carried + ["ChildProcesses"]),
     module("Editing", in: .platform, ["Secrets", "CSystem", "ChildProcesses"]),
     module("Clipboards", in: .platform, ["Texts", "Secrets", "CSystem", "ChildProcesses"]),
     module("Pagers", in: .platform, ["CSystem", "ChildProcesses"]),
@@ -249,8 +251,9 @@ let package = Package(
     support("InMemoryKeychains", ["Keychains"]), support("NumberedItemStores", ["Keychains"]),
     support("LoggedLines", [log]),
     support("PrivateBus", ["DesktopBus"]),
-    // Checks for every kind of remote, and a server that speaks S3.
+    // Checks for every kind of remote, a server that speaks S3, and one of PostgreSQL.
     support("RemoteConformance", ["Remotes"]), support("S3Server", ["Primitives"]),
+    support("PostgreSQLServer", ["Remotes", "Secrets"]),
     support("ScriptedPrompts", ["UserAuthentication", "Secrets"]),
     // A FIDO2 authenticator in software, which talks to libfido2 in the same process.
     support(
@@ -314,17 +317,13 @@ let package = Package(
     tests(
       "RemotesTests", in: .platform,
       ["Remotes", "RemoteConformance", "Secrets", "SmallDisks", "TemporaryHomes", "crash-remotes"]),
-    tests(
-      "CourierProtocolTests", in: .platform,
-      ["CourierProtocol", "Remotes", "Secrets", "SeededGenerators", "SpecExamples"]),
-    tests(
-      "S3RemotesTests", in: .platform,
-      ["S3Remotes", "CourierProtocol", "Primitives", "Remotes", "Secrets", "SeededGenerators"]),
+    tests("CourierProtocolTests", in: .platform, carried + ["SeededGenerators", "SpecExamples"]),
+    tests("S3RemotesTests", in: .platform, carried + ["S3Remotes", "Primitives", "SeededGenerators"]),
+    tests("PostgreSQLRemotesTests", in: .platform, carried + ["PostgreSQLRemotes", "Primitives"]),
     tests(
       "CouriersTests", in: .platform,
-      [
-        "coffer-courier", "courier-probe", "Couriers", "CourierProtocol", "RemoteConformance", "Remotes",
-        "S3Server", "Secrets",
+      carried + [
+        "coffer-courier", "courier-probe", "Couriers", "RemoteConformance", "S3Server", "PostgreSQLServer",
       ]),
     tests("DesktopBusTests", in: .platform, ["DesktopBus", "PrivateBus", "CLoader"]),
     tests("PicturesTests", in: .platform, ["Pictures", "Secrets", "MemorySearch", "decoder-probe"]),
@@ -431,9 +430,10 @@ let package = Package(
     tests(
       "CommandTests", in: .cli,
       [
-        "coffer", "coffer-with-keys", "CofferCommands", "CofferKit", "Vaults", "Keychains", "Storage",
-        "Editing", "Enclaves", "Pictures", "SecurityKeys", "PseudoTerminals", "DesktopBus", "PrivateBus",
-        "Repository", "Secrets", "UserAuthentication", argumentParser, sqlite, "AgentLeash", "SoftwareTPM",
+        "coffer", "coffer-courier", "coffer-with-keys", "CofferCommands", "CofferKit", "Vaults", "Keychains",
+        "Storage", "Editing", "Enclaves", "Pictures", "SecurityKeys", "PseudoTerminals", "DesktopBus",
+        "PrivateBus", "PostgreSQLServer", "Repository", "Secrets", "UserAuthentication", argumentParser,
+        sqlite, "AgentLeash", "SoftwareTPM",
       ]),
     // What is left after flipped bytes, kill -9 and a full disk.
     tests(

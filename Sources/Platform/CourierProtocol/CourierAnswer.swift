@@ -140,6 +140,7 @@ extension RemoteError {
     case 10: self = .inputOutput(code: detail)
     case 11: self = .untrusted
     case 12: self = .invalidAnswer
+    case 13: self = .refused(.unprepared)
     default: return nil
     }
   }
@@ -159,6 +160,7 @@ extension RemoteError {
     case .untrusted: (11, 0)
     // The program that carries requests has no such program itself.
     case .invalidAnswer, .courier: (12, 0)
+    case .refused(.unprepared): (13, 0)
     }
   }
 }

@@ -7,7 +7,7 @@ package import Secrets
 
 /// How fast, and how patiently.
 package struct CourierLimits: Equatable, Sendable {
-  /// Bytes a second to the server; 0 for no limit.
+  /// Bytes a second to the server; 0 for no limit. Only a service that speaks S3 has limits of speed.
   package var up: UInt64 = 0
   /// Bytes a second from the server; 0 for no limit.
   package var down: UInt64 = 0
@@ -19,37 +19,67 @@ package struct CourierLimits: Equatable, Sendable {
   package init() {}
 }
 
+/// A place on the network.
+package enum CourierPlace: Sendable {
+  case s3(S3Place)
+  case postgreSQL(PostgreSQLPlace)
+
+  /// The port of the server: the sandbox allows no other.
+  package var port: UInt16 {
+    switch self {
+    case .s3(let place): place.port
+    case .postgreSQL(let place): place.port
+    }
+  }
+}
+
 /// The request that opens (Specs/courier.md).
 package struct CourierOpening: Sendable {
   package static let kind: UInt8 = 1
   /// Bytes in the body, at most: the parts of a place have limits of their own.
   package static let bodyByteCountLimit = 2_048
 
-  package let place: S3Place
+  package let place: CourierPlace
   package let limits: CourierLimits
 
-  package init(_ place: S3Place, _ limits: CourierLimits) {
+  package init(_ place: CourierPlace, _ limits: CourierLimits) {
     self.place = place
     self.limits = limits
   }
 
   /// The whole frame.
   package func frame() -> SecretBytes {
+    switch place {
+    case .s3(let place):
+      frame(
+        1, place.isEncrypted, place.port,
+        [place.host, place.bucket, place.prefix, place.region, place.accessKey], place.secretKey, place.pin)
+    case .postgreSQL(let place):
+      frame(
+        2, place.isEncrypted, place.port, [place.host, place.database, place.account, place.user],
+        place.password, place.pin)
+    }
+  }
+
+  private func frame(
+    _ kind: UInt8, _ isEncrypted: Bool, _ port: UInt16, _ texts: [String], _ secret: SharedSecretBytes,
+    _ pin: String?
+  ) -> SecretBytes {
     var before = FieldWriter()
-    before.byte(1)
-    before.flag(place.isEncrypted)
-    before.number(UInt64(place.port), 2)
-    for text in [place.host, place.bucket, place.prefix, place.region, place.accessKey] { before.text(text) }
-    before.number(UInt64(place.secretKey.count), 2)
+    before.byte(kind)
+    before.flag(isEncrypted)
+    before.number(UInt64(port), 2)
+    for text in texts { before.text(text) }
+    before.number(UInt64(secret.count), 2)
     var after = FieldWriter()
-    after.text(place.pin ?? "")
+    after.text(pin ?? "")
     after.number(limits.up, 8)
     after.number(limits.down, 8)
     after.number(UInt64(limits.stallSeconds), 2)
     after.number(UInt64(limits.firstPauseMilliseconds), 2)
-    let count = before.bytes.count + place.secretKey.count + after.bytes.count
+    let count = before.bytes.count + secret.count + after.bytes.count
     let head = CourierHead(kind: Self.kind, number: 0, bodyByteCount: count).bytes
-    return place.secretKey.withBytes { secret in
+    return secret.withBytes { secret in
       SecretBytes(byteCount: head.count + count) { frame in
         var offset = 0
         func append(_ byte: UInt8) {
@@ -67,35 +97,43 @@ package struct CourierOpening: Sendable {
 
   /// Reads the body of the frame.
   package init(body: RawSpan) throws(CourierProtocolError) {
-    // Only what surrounds the secret key becomes ordinary bytes.
+    // Only what surrounds the secret becomes ordinary bytes.
     var reader = FieldReader(Self.copy(body, 0..<4))
-    guard try reader.byte() == 1 else { throw CourierProtocolError() }
+    let kind = try reader.byte()
+    guard (1...2).contains(kind) else { throw CourierProtocolError() }
     let isEncrypted = try reader.flag()
     let port = UInt16(truncatingIfNeeded: try reader.number(2))
     var offset = 4
     var texts: [String] = []
-    for _ in 0..<5 {
+    for _ in 0..<(kind == 1 ? 5 : 4) {
       let range = try Self.text(body, at: &offset)
       guard let text = String(validating: Self.copy(body, range), as: UTF8.self) else {
         throw CourierProtocolError()
       }
       texts.append(text)
     }
-    let secret = try Self.text(body, at: &offset)
+    let range = try Self.text(body, at: &offset)
     var rest = FieldReader(Self.copy(body, offset..<body.byteCount))
-    let pin = try rest.text(Self.bodyByteCountLimit)
+    let text = try rest.text(Self.bodyByteCountLimit)
+    let pin = text.isEmpty ? nil : text
     var limits = CourierLimits()
     limits.up = try rest.number(8)
     limits.down = try rest.number(8)
     limits.stallSeconds = UInt16(truncatingIfNeeded: try rest.number(2))
     limits.firstPauseMilliseconds = UInt16(truncatingIfNeeded: try rest.number(2))
     try rest.end()
+    let secret = SharedSecretBytes(SecretBytes(copying: body.extracting(range)))
     do {
-      place = try S3Place(
-        isEncrypted: isEncrypted, host: texts[0], port: port, bucket: texts[1], prefix: texts[2],
-        region: texts[3],
-        accessKey: texts[4], secretKey: SharedSecretBytes(SecretBytes(copying: body.extracting(secret))),
-        pin: pin.isEmpty ? nil : pin)
+      place =
+        kind == 1
+        ? .s3(
+          try S3Place(
+            isEncrypted: isEncrypted, host: texts[0], port: port, bucket: texts[1], prefix: texts[2],
+            region: texts[3], accessKey: texts[4], secretKey: secret, pin: pin))
+        : .postgreSQL(
+          try PostgreSQLPlace(
+            isEncrypted: isEncrypted, host: texts[0], port: port, database: texts[1], account: texts[2],
+            user: texts[3], password: secret, pin: pin))
     } catch {
       throw CourierProtocolError()
     }

@@ -3,7 +3,7 @@
 // A remote behind a program of its own. This process has keys and no network; that one has the network, the credentials
 // and no keys. Between them are sealed objects alone.
 
-internal import CourierProtocol
+package import CourierProtocol
 public import Remotes
 
 /// A service on the network as a remote, through `coffer-courier`.
@@ -13,7 +13,7 @@ public import Remotes
 public final class CourierRemote: Remote {
   /// How fast, and how patiently.
   public struct Limits: Sendable {
-    /// Bytes a second to the server; nil for no limit.
+    /// Bytes a second to the server; nil for no limit. Only a service that speaks S3 has limits of speed.
     public var bytesPerSecondUp: UInt64?
     /// Bytes a second from the server; nil for no limit.
     public var bytesPerSecondDown: UInt64?
@@ -30,12 +30,12 @@ public final class CourierRemote: Remote {
 
   /// Starts the program. Nothing is asked of the server yet.
   /// - Throws: `RemoteError.courier` when there is no such program, or it does not come to serve.
-  public convenience init(_ place: S3Place, limits: Limits = Limits()) throws(RemoteError) {
+  package convenience init(_ place: CourierPlace, limits: Limits = Limits()) throws(RemoteError) {
     try self.init(place, limits: limits, program: CourierProgram.find())
   }
 
   /// - Parameter program: its path; nil when it is missing.
-  package init(_ place: S3Place, limits: Limits, program: String?) throws(RemoteError) {
+  package init(_ place: CourierPlace, limits: Limits, program: String?) throws(RemoteError) {
     guard let program else { throw .courier(.missing) }
     var courierLimits = CourierLimits()
     courierLimits.up = limits.bytesPerSecondUp ?? 0
@@ -112,7 +112,8 @@ extension RemotePlace {
     case .folder(let path):
       guard let remote = FolderRemote(path: path) else { throw .unreachable }
       return remote
-    case .s3(let place): return try CourierRemote(place, limits: limits)
+    case .s3(let place): return try CourierRemote(.s3(place), limits: limits)
+    case .postgreSQL(let place): return try CourierRemote(.postgreSQL(place), limits: limits)
     }
   }
 }

@@ -38,6 +38,8 @@ public enum RemoteError: Error, Equatable, Sendable {
     case clock
     /// What the place names is at another address, or in another region.
     case address
+    /// There is no such database, or it has no table for our objects, or no role with the account's name.
+    case unprepared
   }
 
   /// What became of the program that carries requests over the network.

@@ -4,6 +4,7 @@
 //
 //   folder:///PATH
 //   s3://KEY:SECRET@HOST[:PORT]/BUCKET[/PREFIX][?region=REGION][&tls=off][&pin=sha256//BASE64]
+//   postgresql://USER:PASSWORD@HOST[:PORT]/DATABASE[/ACCOUNT][?tls=off][&pin=sha256//BASE64]
 //
 // - Only what is written here is read: an unknown or repeated parameter is an error, and so is an empty part.
 // - A URL has the secret, so it is never a `String`; what is shown has no credentials.
@@ -16,6 +17,8 @@ public enum RemotePlace: Sendable {
   case folder(path: String)
   /// A bucket of a service that speaks S3.
   case s3(S3Place)
+  /// A table in a database of PostgreSQL.
+  case postgreSQL(PostgreSQLPlace)
 
   /// Bytes in a URL, at most.
   public static let byteCountLimit = 4_096
@@ -30,6 +33,8 @@ public enum RemotePlace: Sendable {
       self = .folder(path: try Self.path(text, from: 9))
     } else if text.starts(with: "s3://") {
       self = .s3(try S3Place(text, from: 5))
+    } else if text.starts(with: "postgresql://") {
+      self = .postgreSQL(try PostgreSQLPlace(text, from: 13))
     } else {
       throw .scheme
     }
@@ -47,6 +52,7 @@ public enum RemotePlace: Sendable {
     switch self {
     case .folder: SecretBytes(copying: unsafe description.utf8Span.span.bytes)
     case .s3(let place): place.url()
+    case .postgreSQL(let place): place.url()
     }
   }
 }
@@ -57,6 +63,7 @@ extension RemotePlace: CustomStringConvertible {
     switch self {
     case .folder(let path): "folder://" + PercentEncoding.text(path.utf8, keeping: "/")
     case .s3(let place): "s3://" + place.afterCredentials
+    case .postgreSQL(let place): "postgresql://" + place.afterCredentials
     }
   }
 }
@@ -68,13 +75,13 @@ public enum RemotePlaceError: Error, Equatable, Sendable {
   case tooLong
   /// It has a character other than the visible ones of ASCII, or a `#`.
   case characters
-  /// It begins with neither `folder://` nor `s3://`.
+  /// It begins with none of `folder://`, `s3://` and `postgresql://`.
   case scheme
   /// A `%` is not followed by two hexadecimal digits, or the bytes are not UTF-8.
   case encoding
   /// The path of a folder is not absolute.
   case path
-  /// The part `KEY:SECRET@` is missing or not complete. Characters such as `/`, `:` and `@` in it are to be encoded.
+  /// The part `NAME:SECRET@` is missing or not complete. Characters such as `/`, `:` and `@` in it are to be encoded.
   case credentials
   /// The host is not a name or an address.
   case host
@@ -82,6 +89,8 @@ public enum RemotePlaceError: Error, Equatable, Sendable {
   case port
   /// The bucket is missing, or not the name of one.
   case bucket
+  /// The database is missing, or it or the account behind it has more than 63 bytes or a control character.
+  case database
   /// The prefix has an empty part, `.` or `..`, or is too long.
   case prefix
   /// The region has other characters than letters, digits and hyphens.

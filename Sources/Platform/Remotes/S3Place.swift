@@ -35,19 +35,20 @@ public struct S3Place: Sendable {
     region: String = S3Place.defaultRegion, accessKey: String, secretKey: SharedSecretBytes,
     pin: String? = nil
   ) throws(RemotePlaceError) {
-    guard Self.isHost(host) else { throw .host }
+    guard ServiceRules.isHost(host) else { throw .host }
     guard port != 0 else { throw .port }
-    guard isEncrypted || Self.isLoopback(host) else { throw .unencrypted }
-    guard (3...63).contains(bucket.utf8.count), bucket.utf8.allSatisfy(Self.isNameByte), bucket != "..."
-    else { throw .bucket }
+    guard isEncrypted || ServiceRules.isLoopback(host) else { throw .unencrypted }
+    guard Self.isBucket(bucket) else { throw .bucket }
     guard Self.isPrefix(prefix) else { throw .prefix }
-    guard (1...32).contains(region.utf8.count), region.utf8.allSatisfy(Self.isNameByte) else { throw .region }
+    guard (1...32).contains(region.utf8.count), region.utf8.allSatisfy(ServiceRules.isNameByte) else {
+      throw .region
+    }
     // What goes into a header as it is.
     let isHeaderByte = { (byte: UInt8) in (0x21...0x7E).contains(byte) && !"/,".utf8.contains(byte) }
     guard (1...128).contains(accessKey.utf8.count), accessKey.utf8.allSatisfy(isHeaderByte),
       (1...256).contains(secretKey.count)
     else { throw .credentials }
-    if let pin { guard Self.isPin(pin) else { throw .pin } }
+    if let pin { guard ServiceRules.isPin(pin) else { throw .pin } }
     self.isEncrypted = isEncrypted
     self.host = host
     self.port = port ?? (isEncrypted ? 443 : 80)
@@ -65,48 +66,15 @@ public struct S3Place: Sendable {
   /// Bytes in a prefix, at most: with the longest name it is within S3's limit of 1,024 for a key.
   static let prefixByteCountLimit = 200
 
-  private static func isNameByte(_ byte: UInt8) -> Bool {
-    switch byte {
-    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-      UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"):
-      true
-    default: false
-    }
+  static func isBucket(_ bucket: String) -> Bool {
+    (3...63).contains(bucket.utf8.count) && bucket.utf8.allSatisfy(ServiceRules.isNameByte) && bucket != "..."
   }
 
-  private static func isHost(_ host: String) -> Bool {
-    guard (1...253).contains(host.utf8.count) else { return false }
-    if host.hasPrefix("[") {
-      let inner = host.utf8.dropFirst().dropLast()
-      return host.hasSuffix("]") && !inner.isEmpty
-        && inner.allSatisfy { "0123456789abcdef:.".utf8.contains($0) }
-    }
-    return host.utf8.first.map { isNameByte($0) && $0 != UInt8(ascii: "-") } == true
-      && host.utf8.allSatisfy { isNameByte($0) && !(0x41...0x5A).contains($0) }
-  }
-
-  /// Whether nothing leaves this machine. libcurl never asks a name server for "localhost".
-  static func isLoopback(_ host: String) -> Bool {
-    let parts = host.split(separator: ".", omittingEmptySubsequences: false)
-    let isIPv4 =
-      parts.count == 4 && parts[0] == "127"
-      && parts.allSatisfy { part in UInt8(part).map { "\($0)" == part } == true }
-    return isIPv4 || host == "localhost" || host == "[::1]"
-  }
-
-  private static func isPrefix(_ prefix: String) -> Bool {
+  static func isPrefix(_ prefix: String) -> Bool {
     prefix.isEmpty
       || prefix.utf8.count <= prefixByteCountLimit
         && prefix.split(separator: "/", omittingEmptySubsequences: false).allSatisfy { part in
           !part.isEmpty && part != "." && part != ".." && part.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F }
         }
-  }
-
-  /// "sha256//" and 32 bytes in base64.
-  private static func isPin(_ pin: String) -> Bool {
-    guard pin.hasPrefix("sha256//"), pin.hasSuffix("="), pin.utf8.count == 8 + 44 else { return false }
-    return pin.utf8.dropFirst(8).dropLast().allSatisfy { byte in
-      isNameByte(byte) && !"-._".utf8.contains(byte) || byte == UInt8(ascii: "+") || byte == UInt8(ascii: "/")
-    }
   }
 }

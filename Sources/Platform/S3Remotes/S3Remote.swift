@@ -8,17 +8,18 @@ package import Remotes
 internal import Secrets
 
 /// A bucket of a service that speaks S3.
-package struct S3Remote: Remote {
+package struct S3Remote: PagedRemote {
   private let place: S3Place
   private let signer: S3Signer
   private let transport: any HTTPTransport
-  private let retries: S3Retries
+  private let retries: CourierRetries
   private let now: @Sendable () -> Int64
-  private let acquaintance = S3Acquaintance()
+  private let acquaintance = CourierAcquaintance()
 
   /// - Parameter now: seconds since 1970; servers refuse a signature that is 15 minutes old.
   package init(
-    _ place: S3Place, transport: any HTTPTransport, retries: S3Retries, now: @escaping @Sendable () -> Int64
+    _ place: S3Place, transport: any HTTPTransport, retries: CourierRetries,
+    now: @escaping @Sendable () -> Int64
   ) {
     self.place = place
     self.transport = transport
@@ -27,8 +28,7 @@ package struct S3Remote: Remote {
     signer = S3Signer(region: place.region, accessKey: place.accessKey, secretKey: place.secretKey)
   }
 
-  /// A page of a list.
-  /// - Parameter continuation: empty for the first, else that of the page before.
+  /// A page of a list. Keys in the bucket that are not names of ours are passed over.
   package func page(_ folder: String, continuation: String) throws(RemoteError) -> CourierPage {
     let none = CourierPage(objects: [], time: nil, continuation: "")
     guard let parts = RemoteName.parts(ofFolder: folder) else { return none }
@@ -51,13 +51,6 @@ package struct S3Remote: Remote {
         RemoteObject(name: name, byteCount: entry.byteCount, date: time == nil ? nil : entry.date))
     }
     return CourierPage(objects: objects, time: time, continuation: page.continuation ?? "")
-  }
-
-  /// Lists the objects in a folder, page by page. Keys in the bucket that are not names of ours are passed over.
-  package func list(_ folder: String, _ body: (RemoteObject) -> Void) throws(RemoteError) -> UInt64? {
-    try CourierPage.list(body) { (continuation) throws(RemoteError) in
-      try page(folder, continuation: continuation)
-    }
   }
 
   /// Reads an object, or a part of it.
@@ -115,24 +108,15 @@ package struct S3Remote: Remote {
 
   /// Makes a request, again if that may help; nil when the object is not there.
   private func answer(_ request: S3Request) throws(RemoteError) -> HTTPAnswer? {
-    var repetition = 0
-    while true {
-      let failure: S3Failure
+    try retries.answer { () -> CourierAttempt<HTTPAnswer?> in
       do throws(HTTPTransportError) {
         let answer = try transport.answer(signed(request))
         acquaintance.make()
         // 416 is an answer about a range.
-        if (200...299).contains(answer.status) || answer.status == 416 { return answer }
-        failure = S3Failure(status: answer.status, code: S3ErrorCode.read(answer.body))
+        if (200...299).contains(answer.status) || answer.status == 416 { return .answered(answer) }
+        return S3Failure.attempt(status: answer.status, code: S3ErrorCode.read(answer.body))
       } catch {
-        failure = S3Failure(error, isKnown: acquaintance.isMade)
-      }
-      switch failure {
-      case .absent: return nil
-      case .lasting(let error): throw error
-      case .passing(let error):
-        guard retries.pause(before: repetition) else { throw error }
-        repetition += 1
+        return S3Failure.attempt(error, isKnown: acquaintance.isMade)
       }
     }
   }

@@ -6,6 +6,7 @@
 internal import CourierProtocol
 internal import Dispatch
 internal import Glibc
+internal import PostgreSQLRemotes
 internal import Primitives
 internal import Remotes
 internal import S3Remotes
@@ -46,7 +47,7 @@ final class CourierService: Sendable {
   private static let requestCount = 4
 
   private let socket: CourierSocket
-  private let remote: S3Remote
+  private let remote: any PagedRemote
   private let ending: Ending
   private let sending = Mutex<Void>(())
   private let queue: RequestQueue
@@ -79,10 +80,18 @@ final class CourierService: Sendable {
     let limits = opening.limits
     threadCount = limits.up == 0 && limits.down == 0 ? Self.requestCount : 1
     queue = RequestQueue(count: threadCount)
-    remote = S3Remote(
-      opening.place, transport: CurlTransport(opening.place, limits),
-      retries: S3Retries(firstSeconds: Double(limits.firstPauseMilliseconds) / 1_000) { ending.wait($0) },
-      now: { Int64(time(nil)) })
+    let retries = CourierRetries(firstSeconds: Double(limits.firstPauseMilliseconds) / 1_000) {
+      ending.wait($0)
+    }
+    remote =
+      switch opening.place {
+      case .s3(let place):
+        S3Remote(
+          place, transport: CurlTransport(place, limits), retries: retries, now: { Int64(time(nil)) })
+      case .postgreSQL(let place):
+        PostgreSQLRemote(
+          account: place.account, transport: LibpqTransport(place, limits), retries: retries)
+      }
   }
 
   /// Serves until the socket ends, or has what is not a request. Then what was read is carried out.

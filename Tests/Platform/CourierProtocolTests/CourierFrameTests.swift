@@ -19,7 +19,7 @@ struct CourierFrameTests {
   static let errors: [RemoteError] = [
     .unreachable, .refused(.permission), .refused(.readOnly), .refused(.name), .refused(.tooLarge),
     .refused(.occupied), .refused(.clock), .refused(.address), .full, .inputOutput(code: 5), .untrusted,
-    .invalidAnswer,
+    .invalidAnswer, .refused(.unprepared),
   ]
   static let answers: [CourierAnswer] =
     [
@@ -76,7 +76,7 @@ struct CourierFrameTests {
       #expect(throws: CourierProtocolError.self) { try CourierAnswer(kind: kind, body: []) }
     }
     #expect(throws: CourierProtocolError.self) { try CourierRequest(kind: 3, body: [0, 1, 0x61, 2]) }
-    for (reason, detail) in [(0, 0), (13, 0), (1, 1), (255, 0)] as [(UInt8, UInt8)] {
+    for (reason, detail) in [(0, 0), (14, 0), (1, 1), (255, 0)] as [(UInt8, UInt8)] {
       #expect(throws: CourierProtocolError.self) {
         try CourierAnswer(kind: 136, body: [reason, 0, 0, 0, detail])
       }
@@ -123,7 +123,7 @@ struct CourierFrameTests {
   @Test("Changed bytes are refused, or read as something that has the same bytes")
   func mutations() throws {
     var random = SeededGenerator(seed: 11)
-    let opening = try CourierOpening(CourierSpecTests.place(), CourierLimits()).frame().withBytes {
+    let opening = try CourierOpening(.s3(CourierSpecTests.place()), CourierLimits()).frame().withBytes {
       Array(copying: $0)
     }
     let frames =

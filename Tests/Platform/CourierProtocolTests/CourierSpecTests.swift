@@ -27,12 +27,28 @@ struct CourierSpecTests {
   @Test("The frame that opens has the bytes of the example, and is read from them")
   func opening() throws {
     let bytes = try example.bytes("open")
-    #expect(CourierOpening(place, CourierLimits()).frame().withBytes { Array(copying: $0) } == bytes)
+    #expect(CourierOpening(.s3(place), CourierLimits()).frame().withBytes { Array(copying: $0) } == bytes)
     let read = try CourierOpening(body: bytes.span.bytes.extracting(9..<bytes.count))
-    #expect(RemotePlace.s3(read.place).description == RemotePlace.s3(place).description)
-    #expect(read.place.accessKey == "AK")
-    #expect(read.place.secretKey.withBytes { Array(copying: $0) } == Array("SK".utf8))
+    guard case .s3(let readPlace) = read.place else { throw CourierProtocolError() }
+    #expect(RemotePlace.s3(readPlace).description == RemotePlace.s3(place).description)
+    #expect(readPlace.accessKey == "AK")
+    #expect(readPlace.secretKey.withBytes { Array(copying: $0) } == Array("SK".utf8))
     #expect(read.limits == CourierLimits())
+  }
+
+  @Test("So has the one that opens a database")
+  func databaseOpening() throws {
+    let place = try PostgreSQLPlace(
+      isEncrypted: false, host: "127.0.0.1", port: 5_432, database: "d", account: "ada", user: "u",
+      password: SharedSecretBytes(SecretBytes(copying: Array("pw".utf8).span.bytes)))
+    let bytes = try example.bytes("open database")
+    let frame = CourierOpening(.postgreSQL(place), CourierLimits()).frame()
+    #expect(frame.withBytes { Array(copying: $0) } == bytes)
+    let read = try CourierOpening(body: bytes.span.bytes.extracting(9..<bytes.count))
+    guard case .postgreSQL(let readPlace) = read.place else { throw CourierProtocolError() }
+    #expect(RemotePlace.postgreSQL(readPlace).description == RemotePlace.postgreSQL(place).description)
+    #expect(readPlace.user == "u" && readPlace.account == "ada")
+    #expect(readPlace.password.withBytes { Array(copying: $0) } == Array("pw".utf8))
   }
 
   @Test("Requests have the bytes of the example, and are read from them")

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import CourierProtocol
 import Foundation
+import PostgreSQLServer
 import Remotes
 import S3Server
 import Secrets
@@ -26,9 +28,17 @@ extension S3Server {
   func remote(prefix: String = "") throws -> CourierRemote { try courierRemote(place(prefix: prefix)) }
 }
 
-/// Repetitions come after milliseconds.
 func courierRemote(
   _ place: S3Place, stallSeconds: UInt16 = 60, limits: CourierRemote.Limits = CourierRemote.Limits()
+) throws -> CourierRemote {
+  try courierRemote(.s3(place), stallSeconds: stallSeconds, limits: limits)
+}
+
+func courierRemote(_ place: PostgreSQLPlace) throws -> CourierRemote { try courierRemote(.postgreSQL(place)) }
+
+/// Repetitions come after milliseconds.
+func courierRemote(
+  _ place: CourierPlace, stallSeconds: UInt16 = 60, limits: CourierRemote.Limits = CourierRemote.Limits()
 ) throws -> CourierRemote {
   var limits = limits
   limits.firstPauseMilliseconds = 1

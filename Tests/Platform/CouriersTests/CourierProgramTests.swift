@@ -40,7 +40,7 @@ struct CourierProgramTests {
       ("/bin/true", .ended), ("/bin/cat", .ended),
     ] as [(String?, RemoteError.CourierFailure)] {
       #expect(throws: RemoteError.courier(failure)) {
-        _ = try CourierRemote(place, limits: .init(), program: program)
+        _ = try CourierRemote(.s3(place), limits: .init(), program: program)
       }
     }
     #expect(server.requests == [])

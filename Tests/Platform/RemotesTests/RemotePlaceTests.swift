@@ -6,6 +6,8 @@ import Testing
 
 @Suite("URLs of remotes")
 struct RemotePlaceTests {
+  private static let pin = "sha256//" + String(repeating: "A", count: 43) + "="
+
   private func place(_ url: String) throws -> RemotePlace { try RemotePlace(url: Array(url.utf8).span.bytes) }
 
   private func url(_ place: RemotePlace) -> String {
@@ -71,6 +73,57 @@ struct RemotePlaceTests {
       "localhost.example.org", "127.0.0.01", "2130706433",
     ] {
       #expect(throws: RemotePlaceError.unencrypted) { try place("s3://K:S@\(host):9/bucket?tls=off") }
+    }
+  }
+
+  @Test("A database is read as it is written, with names and a password that need escaping")
+  func database() throws {
+    let text = "postgresql://ada%20b:s%2Fe%40c%3Ar@db.example.org:6432/d%2Fb/ac%22c?pin=\(Self.pin)"
+    guard case .postgreSQL(let read) = try place(text) else { throw RemotePlaceError.scheme }
+    #expect(read.isEncrypted && read.host == "db.example.org" && read.port == 6_432 && read.pin == Self.pin)
+    #expect(read.user == "ada b" && read.database == "d/b" && read.account == "ac\"c")
+    #expect(read.password.withBytes { $0.withUnsafeBytes { Array($0) } } == Array("s/e@c:r".utf8))
+    #expect(url(.postgreSQL(read)) == text)
+    guard case .postgreSQL(let plain) = try place("postgresql://u:p@h/d") else {
+      throw RemotePlaceError.scheme
+    }
+    #expect(plain.isEncrypted && plain.port == 5_432 && plain.account == "u" && plain.pin == nil)
+    #expect(url(.postgreSQL(plain)) == "postgresql://u:p@h/d")
+    #expect("\(RemotePlace.postgreSQL(plain))" == "postgresql://h/d")
+    let own = "postgresql://u:p@[::1]/d/a?tls=off"
+    #expect(try url(place(own)) == own)
+    #expect("\(try place(own))" == "postgresql://[::1]/d/a?tls=off")
+  }
+
+  @Test(
+    "Any other URL of a database is refused",
+    arguments: [
+      ("postgres://u:p@h/d", RemotePlaceError.scheme), ("postgresql:///d", .credentials),
+      ("postgresql://u@h/d", .credentials), ("postgresql://u:@h/d", .credentials),
+      ("postgresql://:p@h/d", .credentials), ("postgresql://u:p%00q@h/d", .credentials),
+      ("postgresql://u:p@/var/run/d", .host), ("postgresql://u:p@a,b/d", .host),
+      ("postgresql://u:p@h:0/d", .port), ("postgresql://u:p@h", .database),
+      ("postgresql://u:p@h/", .database),
+      ("postgresql://u:p@h/d/", .database), ("postgresql://u:p@h/d%00", .database),
+      ("postgresql://u:p@h/d%0A", .database), ("postgresql://u:p@h/d%C3", .encoding),
+      ("postgresql://u:p@h/\(String(repeating: "d", count: 64))", .database),
+      ("postgresql://u:p@h/d/\(String(repeating: "d", count: 64))", .database),
+      ("postgresql://u:p@h/d?sslmode=disable", .parameter), ("postgresql://u:p@h/d?region=a", .parameter),
+      ("postgresql://u:p@h/d?tls=off", .unencrypted), ("postgresql://u:p@h/d?pin=abc", .pin),
+    ])
+  func refusedDatabases(url: String, error: RemotePlaceError) {
+    #expect(throws: error) { try place(url) }
+  }
+
+  @Test("A policy for a bucket lists, reads and writes below a prefix, and deletes nothing")
+  func policy() throws {
+    let policy = try RemotePolicy.s3(bucket: "photos", prefix: "a/b")
+    #expect(policy.contains("\"arn:aws:s3:::photos/a/b/*\"") && policy.contains("\"arn:aws:s3:::photos\""))
+    #expect(policy.contains("s3:PutObject") && !policy.contains("Delete"))
+    #expect(try RemotePolicy.s3(bucket: "photos", prefix: "").contains("\"arn:aws:s3:::photos/*\""))
+    #expect(throws: RemotePlaceError.bucket) { try RemotePolicy.s3(bucket: "a/b", prefix: "") }
+    for prefix in ["a\"b", "a*", "../a", "a//b"] {
+      #expect(throws: RemotePlaceError.prefix) { try RemotePolicy.s3(bucket: "photos", prefix: prefix) }
     }
   }
 

@@ -52,7 +52,7 @@ struct S3RemoteTests {
       secretKey: SharedSecretBytes(SecretBytes(copying: Array("SK".utf8).span.bytes)))
     return S3Remote(
       place, transport: transport,
-      retries: S3Retries(firstSeconds: 1) { [pauses] seconds in
+      retries: CourierRetries(firstSeconds: 1) { [pauses] seconds in
         pauses.add(seconds)
         return true
       }, now: { 0 })

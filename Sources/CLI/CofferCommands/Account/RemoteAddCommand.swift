@@ -29,6 +29,8 @@ struct RemoteAddCommand: CofferCommand {
       --url-file, --url-fd
                       the URL of any place; one of a service has a secret, and never is an argument:
                       s3://KEY:SECRET@HOST/BUCKET/PREFIX
+                      postgresql://USER:PASSWORD@HOST/DATABASE
+                      'coffer remote policy' prints what its administrator sets up
       --name          what this device is called in lists (default: the host's name)
       --another       although there is an account at the place already
 

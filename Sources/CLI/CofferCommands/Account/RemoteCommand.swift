@@ -12,13 +12,14 @@ struct RemoteCommand: CommandGroup {
     commandName: "remote", abstract: "Several devices, and a copy outside of this one.",
     subcommands: [
       RemoteAddCommand.self, RemoteShowCommand.self, RemoteCardCommand.self, RemoteVerifyCommand.self,
-      RemoteSweepCommand.self, RemoteForgetCommand.self, RemoteRestoreCommand.self,
+      RemoteSweepCommand.self, RemoteForgetCommand.self, RemotePolicyCommand.self, RemoteRestoreCommand.self,
     ])
   static let page = """
     coffer remote: the place where several devices meet, and where your messages are if this one is lost
 
     usage: coffer remote add [folder:///PATH]
            coffer remote show | card | verify | sweep | forget
+           coffer remote policy postgresql | s3 BUCKET[/PREFIX]
            coffer remote restore
 
     What is there is sealed: who has the place, or looks into it, learns neither your messages nor their

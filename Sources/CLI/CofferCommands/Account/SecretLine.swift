@@ -28,11 +28,11 @@ struct PlaceOptions: ParsableArguments {
   func place(_ argument: String?, _ context: CommandContext) throws -> RemotePlace {
     if let argument {
       // The list of processes shows arguments.
-      guard !argument.hasPrefix("s3:") else {
+      guard !argument.hasPrefix("s3:"), !argument.hasPrefix("postgres") else {
         throw Failure.usage(
-          "the URL of a service has its secret key, and others can see arguments",
+          "the URL of a service has its secret, and others can see arguments",
           hint:
-            "give it with --url-file or --url-fd, or at the prompt; and take another key, others may have seen it"
+            "give it with --url-file or --url-fd, or at the prompt; and change the secret, others may have seen it"
         )
       }
       return try RemotePlace(url: Array(argument.utf8).rawSpan)

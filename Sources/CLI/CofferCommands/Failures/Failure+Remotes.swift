@@ -44,7 +44,7 @@ extension Failure {
     case .permission:
       self.init(
         .remote, "remote_refused", "the place does not let this user",
-        hint: "check owner and mode of the folder, or the rights of the key")
+        hint: "check owner and mode of the folder, the rights of the key, or the role and its password")
     case .readOnly:
       self.init(
         .remote, "remote_refused", "the place can only be read", hint: "mount it so that it can be written")
@@ -61,6 +61,11 @@ extension Failure {
       self.init(
         .remote, "remote_refused", "the bucket is at another address, or in another region",
         hint: "check host and region= in the URL")
+    case .unprepared:
+      self.init(
+        .remote, "remote_refused",
+        "there is no such database, or it has no table 'coffer.object', or no role of that name",
+        hint: "'coffer remote policy postgresql' prints the SQL that makes them; check the names in the URL")
     case .name, .tooLarge: self.init(unsorted: "RemoteError.Refusal")
     }
   }
@@ -70,13 +75,14 @@ extension Failure {
       switch error {
       case .tooLong: "it is too long"
       case .characters: "it has a blank, a '#', or a character that must be encoded"
-      case .scheme: "it begins with neither 'folder://' nor 's3://'"
+      case .scheme: "it begins with none of 'folder://', 's3://' and 'postgresql://'"
       case .encoding: "a '%' is not followed by two hexadecimal digits"
       case .path: "the path of a folder begins with '/': folder:///media/stick/coffer"
-      case .credentials: "the key and its secret are missing, or '/', ':' or '@' in them is not encoded"
+      case .credentials: "the name and its secret are missing, or '/', ':' or '@' in them is not encoded"
       case .host: "the host is not a name or an address"
       case .port: "the port is not a number from 1 to 65535"
       case .bucket: "the bucket is missing, or not the name of one"
+      case .database: "the database is missing, or a name has more than 63 bytes"
       case .prefix: "the prefix has an empty part, '.' or '..', or is too long"
       case .region: "the region is not made of letters, digits and hyphens"
       case .pin: "the pin is not 'sha256//' and 32 bytes in base64"
@@ -85,6 +91,7 @@ extension Failure {
       }
     self.init(
       .refused, "malformed_url", "this is not the URL of a place: \(problem)",
-      hint: "folder:///PATH, or s3://KEY:SECRET@HOST/BUCKET/PREFIX")
+      hint:
+        "folder:///PATH, s3://KEY:SECRET@HOST/BUCKET/PREFIX, or postgresql://USER:PASSWORD@HOST/DATABASE")
   }
 }
