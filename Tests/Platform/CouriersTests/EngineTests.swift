@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Services that people run, on this machine: `scripts/engines start ceph`, then `scripts/test --engines`.
+// Services that people run, on this machine: `scripts/engines start ceph|swift|postgresql`, then
+// `scripts/test --engines`.
 
+import CourierProtocol
 import Foundation
 import RemoteConformance
 import Remotes
@@ -26,15 +28,20 @@ struct Engine: CustomTestStringConvertible, Sendable {
     }
   }()
 
-  func remote() throws -> CourierRemote {
-    guard case .s3(let place) = try RemotePlace(url: url.span.bytes) else { throw RemotePlaceError.scheme }
-    return try courierRemote(place)
+  func place() throws -> CourierPlace {
+    switch try RemotePlace(url: url.span.bytes) {
+    case .s3(let place): .s3(place)
+    case .postgreSQL(let place): .postgreSQL(place)
+    case .folder: throw RemotePlaceError.scheme
+    }
   }
+
+  func remote() throws -> CourierRemote { try courierRemote(place()) }
 }
 
 @Suite(
   "Real services as remotes", .serialized,
-  .enabled(if: !Engine.running.isEmpty, "no service runs: scripts/engines start ceph"))
+  .enabled(if: !Engine.running.isEmpty, "no service runs: scripts/engines start postgresql"))
 struct EngineTests {
   @Test("They do what every remote does", arguments: Engine.running, RemoteConformance.allCases)
   func conformance(engine: Engine, check: RemoteConformance) throws { try check.run(on: try engine.remote()) }
@@ -53,24 +60,38 @@ struct EngineTests {
     #expect(list.objects.allSatisfy { $0.date.map { now - 300...now + 5 ~= $0 } == true })
   }
 
-  @Test("They refuse a wrong secret key, and tell a bucket that is not there", arguments: Engine.running)
+  @Test(
+    "They refuse a wrong secret, and tell a bucket or database that is not there", arguments: Engine.running)
   func refused(engine: Engine) throws {
-    guard case .s3(let place) = try RemotePlace(url: engine.url.span.bytes) else {
-      throw RemotePlaceError.scheme
-    }
-    func other(bucket: String, secretKey: SharedSecretBytes) throws -> CourierRemote {
-      try courierRemote(
-        S3Place(
-          isEncrypted: false, host: place.host, port: place.port, bucket: bucket, accessKey: place.accessKey,
-          secretKey: secretKey))
-    }
     let wrong = SharedSecretBytes(SecretBytes(copying: Array("wrong".utf8).span.bytes))
-    let remote = try other(bucket: place.bucket, secretKey: wrong)
-    #expect(throws: RemoteError.refused(.permission)) { try remote.put("account/a", [1]) }
-    #expect(throws: RemoteError.refused(.permission)) { try remote.list("") }
-    let missing = try other(bucket: "no-such-bucket", secretKey: place.secretKey)
-    #expect(throws: RemoteError.unreachable) { try missing.put("account/a", [1]) }
-    #expect(throws: RemoteError.unreachable) { try missing.list("") }
+    let (refused, missing): (CourierRemote, CourierRemote)
+    let absence: RemoteError
+    switch try engine.place() {
+    case .s3(let place):
+      func other(bucket: String, secretKey: SharedSecretBytes) throws -> CourierRemote {
+        try courierRemote(
+          S3Place(
+            isEncrypted: false, host: place.host, port: place.port, bucket: bucket,
+            accessKey: place.accessKey, secretKey: secretKey))
+      }
+      refused = try other(bucket: place.bucket, secretKey: wrong)
+      missing = try other(bucket: "no-such-bucket", secretKey: place.secretKey)
+      absence = .unreachable
+    case .postgreSQL(let place):
+      func other(database: String, password: SharedSecretBytes) throws -> CourierRemote {
+        try courierRemote(
+          PostgreSQLPlace(
+            isEncrypted: false, host: place.host, port: place.port, database: database,
+            account: place.account, user: place.user, password: password))
+      }
+      refused = try other(database: place.database, password: wrong)
+      missing = try other(database: "no-such-database", password: place.password)
+      absence = .refused(.unprepared)
+    }
+    #expect(throws: RemoteError.refused(.permission)) { try refused.put("account/a", [1]) }
+    #expect(throws: RemoteError.refused(.permission)) { try refused.list("") }
+    #expect(throws: absence) { try missing.put("account/a", [1]) }
+    #expect(throws: absence) { try missing.list("") }
   }
 
   /// Four at once.
