@@ -74,7 +74,7 @@ private func checkList(_ bytes: [UInt8]) {
   let url = Array("s3://key:secret@localhost/bucket?tls=off".utf8)
   guard case .s3(let place)? = try? RemotePlace(url: url.span.bytes) else { fatalError("the URL is right") }
   let remote = S3Remote(
-    place, transport: Server(body: bytes), retries: S3Retries(firstSeconds: 0) { _ in false }
+    place, transport: Server(body: bytes), retries: CourierRetries(firstSeconds: 0) { _ in false }
   ) {
     0
   }

@@ -3,6 +3,7 @@
 // What synchronisation leaves in memory: contents and keys nowhere, once the coffers are closed.
 
 import CofferKit
+import Couriers
 import Foundation
 import Glibc
 import Histories
@@ -14,7 +15,6 @@ import S3Server
 import Secrets
 import Testing
 
-@testable import Couriers
 @testable import Syncing
 
 @Suite("What synchronisation leaves in memory", .serialized)
@@ -46,9 +46,8 @@ struct SyncMemoryTests {
       isEncrypted: false, host: "127.0.0.1", port: server.port, bucket: S3Server.bucket, prefix: "",
       region: S3Server.region, accessKey: S3Server.accessKey,
       secretKey: SharedSecretBytes(SecretBytes(copying: Array(S3Server.secretKey.utf8).span.bytes)))
-    let program = URL(filePath: CommandLine.arguments[0]).deletingLastPathComponent()
-      .appending(path: "coffer-courier").path
-    let remote = try CourierRemote(place, limits: CourierRemote.Limits(), program: program)
+    // The program that was built beside these tests.
+    let remote = try RemotePlace.s3(place).open()
     let coffer = try SyncedCoffer()
     let content = SystemRandom.secretBytes(count: 64)
     _ = try coffer.coffer.addMessage(
