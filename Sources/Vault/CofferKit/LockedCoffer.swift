@@ -66,6 +66,11 @@ public final class LockedCoffer: Sendable {
   /// - Throws: `KeybagError.invalidLabel`, `.labelTaken`.
   public func checkLabel(_ label: String) throws(KeybagError) { try keybag.checkLabel(label) }
 
+  /// Whether it has an account of several devices, as the file says.
+  public func hasAccount() throws -> Bool {
+    try file.read { try $0.firstRow("SELECT 1 FROM syncState") { _ in true } ?? false }
+  }
+
   /// Names the coffer for its whole life; an agent hands its keys to no other coffer.
   public var id: UUID { keybag.coffer }
 

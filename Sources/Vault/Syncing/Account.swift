@@ -12,20 +12,6 @@ public import Secrets
 public import Storage
 public import Vaults
 
-/// What opens a slot of an account.
-public enum AccountSecret: Sendable {
-  /// The user's passphrase.
-  case passphrase(SharedSecretBytes)
-  /// The seed of the twelve words.
-  case seed(SharedSecretBytes)
-
-  /// A passphrase.
-  public init(_ passphrase: borrowing Passphrase) { self = .passphrase(SharedSecretBytes(passphrase)) }
-
-  /// The twelve words.
-  public init(_ words: borrowing RecoveryPhrase) { self = .seed(SharedSecretBytes(words.seed())) }
-}
-
 /// A coffer's account.
 public struct AccountLink {
   private let file: DatabaseFile
@@ -68,14 +54,31 @@ public struct AccountLink {
     return try items.place()
   }
 
+  /// How many changes wait to be sent, and when all was sent last, in seconds since 1970. Opens no history.
+  /// - Returns: nil without an account; no time for never.
+  public func glance() throws -> (waitingCount: Int, lastComplete: Int64?)? {
+    guard try exists() else { return nil }
+    let store = SyncStore(key: try items.stateKey())
+    let contents = VaultContents(vault)
+    let loaded = try file.read(.account) { try store.loadRows($0, into: contents) }
+    guard let state = loaded, let waiting = History.waitingCount(ofState: state.local) else {
+      throw SyncError.corrupt
+    }
+    let last = state.lastComplete == 0 ? nil : state.lastComplete
+    guard try vault.rowsDigest() != state.vaultDigest else { return (waiting, last) }
+    return (waiting + (try LocalChanges(vault, contents).count(contents)), last)
+  }
+
   /// Opens the account of this coffer.
   /// - Throws: `SyncError.noAccount`, `.corrupt`; `StorageError`; `KeychainError`.
   public func open() throws -> Synchronizer {
     guard try exists() else { throw SyncError.noAccount }
     let store = SyncStore(key: try items.stateKey())
-    let machine = DeviceMachine(keys: try items.keys(enclaveOfKind), contents: VaultContents(vault))
-    let loaded = try file.read(.account) { try store.load($0, into: machine.contents) }
+    let contents = VaultContents(vault)
+    let loaded = try file.read(.account) { try store.load($0, into: contents) }
     guard let loaded else { throw SyncError.noAccount }
+    let deviceKeys = try items.keys(enclaveOfKind) { History.device(ofState: loaded.state.local)?.signingKey }
+    let machine = DeviceMachine(keys: deviceKeys, contents: contents)
     let keys = try items.epochKeys()
     let history: History
     do throws(HistoryDamage) {
@@ -103,7 +106,7 @@ public struct AccountLink {
   /// - Parameters:
   ///   - remote: the place.
   ///   - place: its address.
-  ///   - passphrase: of the first slot.
+  ///   - passphrase: of the first slot, and of this coffer.
   ///   - words: of the second.
   ///   - costs: of the passphrase.
   ///   - enclave: makes this device's keys.
@@ -123,34 +126,24 @@ public struct AccountLink {
     var machine = DeviceMachine(keys: try items.makeKeys(in: enclave), contents: VaultContents(vault))
     let secret = machine.randomSecret(AccountAddress.secretByteCount)
     let (owner, now) = (machine.makeKeyPair(), UInt64(clamping: clock.now()))
-    let slots = try NewSlots(passphrase, words, urlSecret: secret, costs: costs, machine: machine)
-    var records: [AccountSlotRecord] = []
+    let slots = try [AccountSecret(passphrase), AccountSecret(words)].map {
+      try NewSlot($0, urlSecret: secret, costs: costs, machine: machine)
+    }
+    var made: [(slot: NewSlot, record: AccountSlotRecord)] = []
     let history = History.found(
       entry: entry(machine.keys, name: name), owner: owner,
       slots: { account, genesis, machine in
-        slots.make(owner: owner, account: account, anchor: genesis, at: now, machine: &machine, &records)
+        slots.map { slot in
+          let (record, entry) = slot.make(
+            owner: owner, account: account, anchor: genesis, at: now, machine: &machine)
+          made.append((slot, record))
+          return (entry, record.bytes())
+        }
       }, on: &machine)
     try machine.checkEnclave()
-    for record in records {
-      try writeAndReadBack(record, history.account, remote, slots: slots)
-    }
+    for (slot, record) in made { try slot.writeAndReadBack(record, history.account, remote) }
+    try items.save(PassphraseEquality(slot: made[0].record.id, file))
     return try keep(history, machine, place, secret)
-  }
-
-  /// Puts a slot to the place, gets it back and opens it.
-  private func writeAndReadBack(
-    _ record: AccountSlotRecord, _ account: AccountID, _ remote: any Remote, slots: NewSlots
-  ) throws {
-    let bytes = record.bytes()
-    let name =
-      Hexadecimal.text(account.bytes) + "/" + ObjectName.slot(ObjectHash(hashing: bytes)).path
-    let back = try Self.asking { () throws(RemoteError) in
-      try remote.put(name, bytes)
-      return try remote.get(name)
-    }
-    guard let back, let read = try? AccountSlotRecord.parse(back), read == record,
-      (try? read.open(secret: slots.secret(of: read), account: account)) != nil
-    else { throw SyncError.slotNotReadBack }
   }
 
   /// Stores a new account: first what its rows need, then the rows.
@@ -189,12 +182,14 @@ public struct AccountLink {
   ///   - address: of the account.
   ///   - secret: opens a slot.
   ///   - enclave: makes this device's keys.
-  ///   - name: of this device, for lists.
+  ///   - name: of this device, for lists; with a number behind it if it is taken.
+  ///   - isOwn: whether `secret` is a passphrase of this coffer.
   ///   - progress: as of ``Synchronizer/run(_:at:progress:)``.
   /// - Throws: `SyncError.hasAccount`, `.notThere`, `.wrongSecret`, `.refused`, `.remote`; else as a run.
   public func join(
     at remote: any Remote, _ address: AccountAddress, with secret: AccountSecret,
-    enclave: any Enclave, name: String, progress: (SyncReport) -> Bool = { _ in true }
+    enclave: any Enclave, name: String, isOwn: Bool = false,
+    progress: (SyncReport) -> Bool = { _ in true }
   ) throws -> (synchronizer: Synchronizer, report: SyncReport) {
     // A join that was killed before this device was added left an account that it has no part in.
     if try exists(), try open().history.knowsThisDevice { throw SyncError.hasAccount }
@@ -205,7 +200,10 @@ public struct AccountLink {
     let synchronizer = try keep(
       History(joining: address.account, entry: entry), machine, address.place, address.secret)
     do {
-      let report = try synchronizer.join(entry, with: slot, at: remote, progress: progress)
+      let report = try Self.inForce(slot, at: remote, address, with: secret) { slot in
+        if isOwn { try synchronizer.noteEqualPassphrase(of: slot.id) }
+        return try synchronizer.join(entry, with: slot, at: remote, progress: progress)
+      }
       return (synchronizer, report)
     } catch {
       // A coffer that did not get in has no account; what it took stays.
@@ -222,72 +220,12 @@ public struct AccountLink {
     enclave: any Enclave, progress: (SyncReport) -> Bool = { _ in true }
   ) throws -> AccountDrill {
     let slot = try Self.openSlot(at: remote, address, with: secret)
-    return try AccountDrill(
-      remote, address, slot: slot, now: UInt64(clamping: clock.now()), progress: progress)
-  }
-
-  /// Whether a slot of an account opens with a passphrase or words; nothing is written.
-  /// - Throws: `SyncError.notThere`, `.remote`.
-  public static func opens(
-    at remote: any Remote, _ address: AccountAddress, with secret: AccountSecret
-  ) throws -> Bool {
-    do {
-      _ = try openSlot(at: remote, address, with: secret)
-      return true
-    } catch SyncError.wrongSecret { return false }
-  }
-
-  /// Opens a slot of an account with a passphrase or words.
-  /// - Throws: `SyncError.notThere`, `.wrongSecret`, `.remote`.
-  static func openSlot(
-    at remote: any Remote, _ address: AccountAddress, with secret: AccountSecret
-  ) throws -> OpenedSlot {
-    let folder = Hexadecimal.text(address.account.bytes) + "/" + Folder.slots.path
-    let records = try asking { () throws(RemoteError) in
-      var names: [String] = []
-      try remote.list(folder) { names.append($0.name) }
-      var records: [AccountSlotRecord] = []
-      // Anybody who may write there can put things there. A slot costs a derivation, anything else only its bytes.
-      for name in names.sorted().prefix(objectLimit) where records.count < slotLimit {
-        guard let bytes = try remote.get(name, range: 0..<AccountSlotRecord.byteCount + 1),
-          name == folder + "/" + Hexadecimal.text(ObjectHash(hashing: bytes).bytes),
-          let record = try? AccountSlotRecord.parse(bytes)
-        else { continue }
-        records.append(record)
-      }
-      return records
+    return try Self.inForce(slot, at: remote, address, with: secret) { slot in
+      try AccountDrill(remote, address, slot: slot, now: UInt64(clamping: clock.now()), progress: progress)
     }
-    guard !records.isEmpty else { throw SyncError.notThere }
-    for record in records.sorted(by: { $0.createdAt > $1.createdAt }) {
-      guard let derived = try record.secret(secret, urlSecret: address.secret),
-        let contents = try? record.open(secret: derived, account: address.account)
-      else { continue }
-      return OpenedSlot(
-        id: record.id, agreement: contents.agreement, owner: contents.owner, anchor: contents.anchor)
-    }
-    throw SyncError.wrongSecret
   }
-
-  private static let slotLimit = 64
-  private static let objectLimit = 10_000
 
   private static func asking<R>(_ body: () throws(RemoteError) -> R) throws -> R {
     do throws(RemoteError) { return try body() } catch { throw SyncError.remote(error) }
-  }
-}
-
-extension AccountSlotRecord {
-  /// The slot's secret from what the user gave; nil when that is for another kind of slot.
-  func secret(_ given: AccountSecret, urlSecret: SharedSecretBytes) throws -> SharedSecretBytes? {
-    switch (given, derivation) {
-    case (.passphrase(let passphrase), .passphrase):
-      guard let costs = derivation.argon2idParameters else { return nil }
-      return try passphrase.withBytes {
-        try AccountSlotSecret.passphrase($0, urlSecret: urlSecret, salt: salt, costs: costs)
-      }
-    case (.seed(let seed), .words):
-      return AccountSlotSecret.words(seed: seed.withBytes { SecretBytes(copying: $0) }, salt: salt)
-    default: return nil
-    }
   }
 }

@@ -24,7 +24,7 @@ public struct AccountDrill: Sendable {
     let enclave = SoftwareEnclave()
     let access = AccessControl(.whenUnlockedThisDeviceOnly)
     let keys = DeviceKeys(
-      enclave: enclave,
+      pair: .first, enclave: enclave,
       signing: try enclave.createKey(use: .signing, access: access, enrolment: KeyEnrolment()),
       agreement: try enclave.createKey(use: .agreement, access: access, enrolment: KeyEnrolment()))
     var machine = DeviceMachine(keys: keys, contents: VaultContents(nil))

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What a device keeps of an account in its keychain, all of it of the class *when unlocked*: the handles of its two keys in
-// the enclave, the account's secret, the keys of epochs, and the key of the rows in the file.
+// the enclave, the account's secret, the keys of epochs, the key of the rows in the file, and which passphrase of this
+// coffer the account has.
 
 internal import Enclaves
 internal import Histories
@@ -12,6 +13,15 @@ internal import Secrets
 
 /// The keys of this device in the account.
 struct DeviceKeys: Sendable {
+  /// Under which names their handles are in the keychain. A device that rejoins has both for a while, and its state says
+  /// which it goes by.
+  enum Pair: Sendable {
+    case first, second
+
+    var other: Pair { self == .first ? .second : .first }
+  }
+
+  let pair: Pair
   let enclave: any Enclave
   /// Signs this device's segments.
   let signing: EnclaveKey
@@ -29,10 +39,17 @@ struct AccountItems {
   private enum Name: String, CaseIterable {
     case signing = "account.signing.key"
     case agreement = "account.agreement.key"
+    case secondSigning = "account.signing.key.2"
+    case secondAgreement = "account.agreement.key.2"
     case place = "account.place"
     case secret = "account.secret"
     case epochs = "account.epochs"
     case state = "account.state.key"
+    case equality = "account.passphrase"
+
+    static func keys(_ pair: DeviceKeys.Pair) -> (signing: Name, agreement: Name) {
+      pair == .first ? (.signing, .agreement) : (.secondSigning, .secondAgreement)
+    }
   }
 
   /// The names of all items: none of them may come to another machine.
@@ -40,27 +57,63 @@ struct AccountItems {
 
   // MARK: Device
 
-  func makeKeys(in enclave: any Enclave) throws(KeychainError) -> DeviceKeys {
+  func makeKeys(
+    in enclave: any Enclave, as pair: DeviceKeys.Pair = .first
+  ) throws(KeychainError) -> DeviceKeys {
     let access = AccessControl(.whenUnlockedThisDeviceOnly)
+    let names = Name.keys(pair)
     return DeviceKeys(
-      enclave: enclave,
+      pair: pair, enclave: enclave,
       signing: try keychain.createSecureEnclaveKey(
-        tag: Name.signing.rawValue, in: enclave, use: .signing, access: access),
+        tag: names.signing.rawValue, in: enclave, use: .signing, access: access),
       agreement: try keychain.createSecureEnclaveKey(
-        tag: Name.agreement.rawValue, in: enclave, use: .agreement, access: access))
+        tag: names.agreement.rawValue, in: enclave, use: .agreement, access: access))
   }
 
-  /// - Parameter enclaveOfKind: this machine's.
+  /// The keys that this device goes by.
+  /// - Parameters:
+  ///   - enclaveOfKind: this machine's.
+  ///   - signingKey: the public key of the device's state; asked for only when there are two pairs.
   /// - Throws: `KeychainError.invalidData` when a key is gone; `.secureEnclaveUnavailable`.
-  func keys(_ enclaveOfKind: (EnclaveKind) -> (any Enclave)?) throws(KeychainError) -> DeviceKeys {
-    guard let handle = try load(.signing), let kind = handle.withBytes({ EnclaveKind(handle: $0) }) else {
-      throw .invalidData
+  func keys(
+    _ enclaveOfKind: (EnclaveKind) -> (any Enclave)?, signingKey: () -> [UInt8]?
+  ) throws(KeychainError) -> DeviceKeys {
+    guard try load(.secondSigning) != nil else { return try keys(.first, enclaveOfKind) }
+    let wanted = signingKey()
+    var failure = KeychainError.invalidData
+    for pair in [DeviceKeys.Pair.first, .second] {
+      do throws(KeychainError) {
+        let keys = try keys(pair, enclaveOfKind)
+        if keys.signing.publicKey == wanted { return keys }
+      } catch { failure = error }
     }
-    guard let enclave = enclaveOfKind(kind) else { throw .secureEnclaveUnavailable }
-    guard let signing = try keychain.loadSecureEnclaveKey(tag: Name.signing.rawValue, in: enclave),
-      let agreement = try keychain.loadSecureEnclaveKey(tag: Name.agreement.rawValue, in: enclave)
+    throw failure
+  }
+
+  private func keys(
+    _ pair: DeviceKeys.Pair, _ enclaveOfKind: (EnclaveKind) -> (any Enclave)?
+  ) throws(KeychainError) -> DeviceKeys {
+    let names = Name.keys(pair)
+    guard let handle = try load(names.signing), let kind = handle.withBytes({ EnclaveKind(handle: $0) })
     else { throw .invalidData }
-    return DeviceKeys(enclave: enclave, signing: signing, agreement: agreement)
+    guard let enclave = enclaveOfKind(kind) else { throw .secureEnclaveUnavailable }
+    guard let signing = try keychain.loadSecureEnclaveKey(tag: names.signing.rawValue, in: enclave),
+      let agreement = try keychain.loadSecureEnclaveKey(tag: names.agreement.rawValue, in: enclave)
+    else { throw .invalidData }
+    return DeviceKeys(pair: pair, enclave: enclave, signing: signing, agreement: agreement)
+  }
+
+  /// Removes the handles of a pair, and the keys from the enclave if that answers.
+  func removeKeys(
+    _ pair: DeviceKeys.Pair, _ enclaveOfKind: (EnclaveKind) -> (any Enclave)?
+  ) throws(KeychainError) {
+    if let keys = try? keys(pair, enclaveOfKind) {
+      // Without its handle, a key is as good as deleted.
+      try? keys.enclave.deleteKey(keys.signing)
+      try? keys.enclave.deleteKey(keys.agreement)
+    }
+    let names = Name.keys(pair)
+    for name in [names.signing, names.agreement] { try keychain.delete(forKey: name.rawValue) }
   }
 
   // MARK: Account
@@ -82,6 +135,16 @@ struct AccountItems {
 
   func saveSecret(_ secret: SharedSecretBytes) throws(KeychainError) {
     try save(secret.withBytes { SecretBytes(copying: $0) }, as: .secret)
+  }
+
+  /// Which passphrase of this coffer the account has (``PassphraseEquality``).
+  func equality() throws(KeychainError) -> PassphraseEquality? {
+    guard let item = try load(.equality) else { return nil }
+    return item.withBytes { PassphraseEquality($0) }
+  }
+
+  func save(_ equality: PassphraseEquality) throws(KeychainError) {
+    try save(SecretBytes(copying: equality.bytes.rawSpan), as: .equality)
   }
 
   // MARK: Keys
@@ -126,11 +189,7 @@ struct AccountItems {
 
   /// Removes every item, and the keys from the enclave if that answers.
   func removeAll(_ enclaveOfKind: (EnclaveKind) -> (any Enclave)?) throws(KeychainError) {
-    if let keys = try? keys(enclaveOfKind) {
-      // Without its handle, a key is as good as deleted.
-      try? keys.enclave.deleteKey(keys.signing)
-      try? keys.enclave.deleteKey(keys.agreement)
-    }
+    for pair in [DeviceKeys.Pair.first, .second] { try removeKeys(pair, enclaveOfKind) }
     for name in Self.names { try keychain.delete(forKey: name) }
   }
 

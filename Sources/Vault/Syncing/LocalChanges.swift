@@ -21,6 +21,12 @@ struct LocalChanges {
   /// The digest of the rows that were compared.
   private(set) var digest: [UInt8] = []
 
+  /// How many changes a run would send: versions that are new, and messages that are shown elsewhere and not here.
+  func count(_ contents: VaultContents) -> Int {
+    let shown = Set(contents.rows.values.lazy.filter { $0.standing == .shown }.map(\.message))
+    return fresh.count + removed.intersection(shown).count
+  }
+
   var hasFresh: Bool { !fresh.isEmpty }
   var freshCount: Int { fresh.count }
 

@@ -23,6 +23,10 @@ public struct SyncStatus: Sendable {
   public let stop: Outcome?
   /// Whether a slot has to be opened before everybody can read and write everything.
   public let needsSlot: Bool
+  /// Changes that a revocation cut off and that would change something.
+  public let quarantinedCount: Int
+  /// Whether the account opens with another passphrase than this coffer, as far as is known here.
+  public let passphraseDiffers: Bool
   /// Eight words: equal on two devices that have the same history.
   public let words: [String]
 }
@@ -36,6 +40,7 @@ extension Synchronizer {
       onlyHereCount: Int(state.onlyHereCount),
       lastComplete: state.lastComplete == 0 ? nil : state.lastComplete, devices: history.devices,
       alarms: history.alarms, stop: history.stop, needsSlot: history.needsSlot,
+      quarantinedCount: quarantinedCount, passphraseDiffers: try passphraseDiffers(),
       words: WordList.words(of: history.positionDigest, count: 8))
   }
 }

@@ -92,24 +92,35 @@ struct SyncStore {
   ) throws -> (state: SyncState, objects: [StoredObject])? {
     guard let state = try state(transaction) else { return nil }
     var hash = hash
-    var digests = (objects: SetDigest(), rows: SetDigest())
+    var sum = SetDigest()
     var objects: [StoredObject] = []
     try transaction.forEachRow(
       "SELECT number, name, applied, written, object FROM syncObjects ORDER BY number"
     ) { row in
       let (number, stored) = try Self.object(row)
-      hash.add(Self.member(number, stored).rawSpan, to: &digests.objects)
+      hash.add(Self.member(number, stored).rawSpan, to: &sum)
       objects.append(stored)
       return true
     }
+    guard sum == state.objects, let loaded = try loadRows(transaction, into: contents) else {
+      throw SyncError.corrupt
+    }
+    return (loaded, objects)
+  }
+
+  /// The same without the objects.
+  func loadRows(_ transaction: borrowing Transaction, into contents: VaultContents) throws -> SyncState? {
+    guard let state = try state(transaction) else { return nil }
+    var hash = hash
+    var rows = SetDigest()
     try transaction.forEachRow("SELECT row, message, version, standing FROM syncRows") { row in
       let (id, known) = try Self.known(row)
-      hash.add(Self.member(id, known).rawSpan, to: &digests.rows)
+      hash.add(Self.member(id, known).rawSpan, to: &rows)
       contents.restore(id, known)
       return true
     }
-    guard digests.objects == state.objects, digests.rows == state.rows else { throw SyncError.corrupt }
-    return (state, objects)
+    guard rows == state.rows else { throw SyncError.corrupt }
+    return state
   }
 
   private func state(_ transaction: borrowing Transaction) throws -> SyncState? {

@@ -1,35 +1,94 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a user decides about the other devices of the account.
+// What a user decides about the devices of the account.
 
+public import Enclaves
 public import Histories
+internal import Primitives
 public import Remotes
 
 extension Synchronizer {
+  /// This device.
+  public var device: DeviceID { history.device }
+
   /// Takes a device out of the account: what it sends from now on has no effect, and a new key begins that it does not get.
   /// What is new is got first, so that nothing of the device is lost that anybody has.
   ///
   /// - Parameters:
   ///   - device: another device.
+  ///   - since: what came of it from then on does not count either, in seconds since 1970.
+  ///     With it the remote need not answer.
   ///   - secret: opens a slot of the account.
   ///   - remote: where it is.
   ///   - progress: as of ``run(_:at:progress:)``.
   /// - Returns: how the run ended that told the others; if that was not complete, a later one tells them.
   /// - Throws: `SyncError.wrongSecret`, `.remote`, `.refused`; else as a run.
   public func revoke(
-    _ device: DeviceID, with secret: AccountSecret, at remote: any Remote,
+    _ device: DeviceID, since: Int64? = nil, with secret: AccountSecret, at remote: any Remote,
     progress: (SyncReport) -> Bool = { _ in true }
   ) throws -> SyncReport {
-    let slot = try AccountLink.openSlot(at: remote, address(), with: secret)
-    let before = try run(.sync, at: remote, progress: progress)
-    guard before.outcome == .complete || before.outcome == .noSafeEpoch else {
-      throw before.remoteError.map { SyncError.remote($0) } ?? SyncError.refused(before.outcome)
+    let slot = try openSlot(with: secret, at: remote)
+    do {
+      try pull(at: remote, progress: progress)
+    } catch let error as SyncError {
+      guard since != nil, case .remote = error else { throw error }
     }
-    let outcome = try change(.revoke([device], heads: nil), with: slot)
+    let heads = since.map { history.heads(of: device, before: UInt64(clamping: $0)) }
+    let outcome = try change(.revoke([device], heads: heads), with: slot)
     guard outcome == .complete else { throw SyncError.refused(outcome) }
     return try run(.sync, at: remote, progress: progress)
   }
 
+  /// How many changes of a device that are here would have no effect, if it was revoked since a time.
+  public func changeCount(of device: DeviceID, since: Int64) -> Int {
+    history.operationCount(
+      of: device, beyond: history.heads(of: device, before: UInt64(clamping: since)))
+  }
+
   /// The user says that what a device removed or replaced, and what is held here, is right.
   public func confirm(_ device: DeviceID) throws { try carryOut(.confirm(device)) }
+
+  /// Gives this device a new identifier with new keys, and leaves the old one to whoever else has it, or to the
+  /// revocation that took it out. What waits here, and what of the old one does not count, is said again.
+  ///
+  /// The new keys are in the keychain before anything is changed; one transaction then makes them this device's. If a
+  /// process ends before that, nothing was changed; after it, the next run tells the others.
+  ///
+  /// - Parameters:
+  ///   - secret: opens a slot of the account.
+  ///   - enclave: makes the keys.
+  ///   - remote: where the account is.
+  ///   - progress: as of ``run(_:at:progress:)``.
+  /// - Returns: how the run ended that told the others.
+  /// - Throws: `SyncError.wrongSecret`, `.remote`, `.refused`; `KeychainError`; else as a run.
+  public func rejoin(
+    with secret: AccountSecret, enclave: any Enclave, at remote: any Remote,
+    progress: (SyncReport) -> Bool = { _ in true }
+  ) throws -> SyncReport {
+    let slot = try openSlot(with: secret, at: remote)
+    let before = try run(.sync, at: remote, progress: progress)
+    switch before.outcome {
+    case .complete, .cloned, .revoked, .notMember, .noSafeEpoch: break
+    default: throw before.remoteError.map { SyncError.remote($0) } ?? SyncError.refused(before.outcome)
+    }
+    let former = machine
+    let pair = former.keys.pair.other
+    // Of an attempt that ended early.
+    try items.removeKeys(pair) { _ in enclave }
+    let keys = try items.makeKeys(in: enclave, as: pair)
+    let entry = DeviceEntry(
+      id: DeviceID(beginningOf: machine.random(DeviceID.byteCount)), signingKey: keys.signing.publicKey,
+      agreementKey: keys.agreement.publicKey, level: keys.level, name: history.deviceName,
+      replaces: history.device)
+    machine = DeviceMachine(keys: keys, contents: contents)
+    let outcome = try change(.rejoin(entry), with: slot)
+    guard history.device == entry.id else {
+      machine = former
+      try items.removeKeys(pair) { _ in enclave }
+      throw SyncError.refused(outcome)
+    }
+    let report = try run(.sync, at: remote, progress: progress)
+    try items.removeKeys(former.keys.pair) { _ in former.keys.enclave }
+    return report
+  }
 }

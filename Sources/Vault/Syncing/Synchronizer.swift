@@ -14,28 +14,28 @@ internal import Vaults
 
 /// Keeps a coffer and its account equal. Not for use from several threads.
 public final class Synchronizer {
-  private let file: DatabaseFile
-  private let vault: Vault
+  let file: DatabaseFile
+  let vault: Vault
   let items: AccountItems
   private let store: SyncStore
   private let clock: VaultClock
-  private var machine: DeviceMachine
-  private(set) var history: History
+  var machine: DeviceMachine
+  var history: History
   private(set) var state: SyncState
   private var changes = LocalChanges()
   private var report = SyncReport(outcome: .unreachable)
   /// Messages of which rows were found in the history, so that their standing may be another one.
-  private var matched: Set<MessageID> = []
+  var matched: Set<MessageID> = []
   /// The keys of epochs that are in the keychain.
   private var storedEpochs = 0
   /// Whether what the user changed is looked for. A coffer that joins takes what is there first.
   var takesLocalChanges = true
 
-  private var contents: VaultContents { machine.contents }
+  var contents: VaultContents { machine.contents }
 
   /// Changes that are read and sealed at once.
-  private static let batchCount = 4_000
-  private static let batchByteCount = 16 << 20
+  static let batchCount = 4_000
+  static let batchByteCount = 16 << 20
 
   init(
     file: DatabaseFile, vault: Vault, items: AccountItems, store: SyncStore, clock: VaultClock,
@@ -52,7 +52,7 @@ public final class Synchronizer {
     self.storedEpochs = storedEpochs
   }
 
-  private var now: UInt64 { UInt64(clamping: clock.now()) }
+  var now: UInt64 { UInt64(clamping: clock.now()) }
 
   // MARK: Runs
 
@@ -166,7 +166,7 @@ public final class Synchronizer {
 
   /// Runs `body` while nobody else writes. Another command may take long, and a run can wait.
   /// - Throws: `SyncError.busy` when another process has carried this history on.
-  private func alone<R>(_ body: () throws -> R) throws -> R {
+  func alone<R>(_ body: () throws -> R) throws -> R {
     try file.withWriting(tries: 60) {
       guard try file.read(.account, store.seal) == state.seal else { throw SyncError.busy }
       return try body()
@@ -174,7 +174,7 @@ public final class Synchronizer {
   }
 
   /// Stores the history and the vault's rows, if anything must be.
-  private func save(_ rows: [RowChange], always: Bool = true) throws {
+  func save(_ rows: [RowChange], always: Bool = true) throws {
     let objects = history.takeNewObjects()
     guard always || !objects.isEmpty || !rows.isEmpty || !contents.changed.isEmpty else { return }
     for case .segment(let name) in objects.map(\.name) where name.device == history.device {
@@ -213,7 +213,7 @@ public final class Synchronizer {
   // MARK: What the user changed
 
   /// Brings the user's changes into the history, at most so many new versions at once.
-  private func takeChanges(limit: Int) throws {
+  func takeChanges(limit: Int) throws {
     guard takesLocalChanges else { return }
     let digest = try vault.rowsDigest()
     if digest != (changes.digest.isEmpty ? state.vaultDigest : changes.digest) {

@@ -38,6 +38,9 @@ package struct VersionRow: Sendable {
     guard let edition = read.edition else { return (row, []) }
     return edition.message == row ? nil : (edition.message, edition.replaced)
   }
+
+  /// The title in a frame; nil when this is not one.
+  package static func title(of frame: RawSpan) -> String? { MessageFrame.read(frame)?.metadata.title }
 }
 
 /// A change of a row that another device made.

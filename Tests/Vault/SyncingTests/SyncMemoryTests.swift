@@ -26,6 +26,11 @@ struct SyncMemoryTests {
     }
   }
 
+  @Test("A passphrase that an account gets, and the keys of a device that rejoined, are gone afterwards")
+  func slots() throws {
+    for (name, needle) in try exchange() { #expect(try ProcessMemory.places(of: needle) == [], "\(name)") }
+  }
+
   @Test("The search finds an epoch key that is in use")
   func searchWorks() throws {
     let folder = try RemoteFolder()
@@ -74,6 +79,33 @@ struct SyncMemoryTests {
       let fields = state?.split(separator: " ") ?? []
       return fields.count > 3 && fields[1] == "(\(name))" && fields[3] == "\(getpid())"
     }
+  }
+
+  /// The account gets another passphrase, and the device another identifier.
+  @inline(never)
+  private func exchange() throws -> [(name: String, needle: Needle)] {
+    let folder = try RemoteFolder()
+    let coffer = try SyncedCoffer()
+    try coffer.makeAccount(at: folder.remote, folder: folder.path)
+    var typed = SystemRandom.secretBytes(count: 32)
+    typed.withMutableBytes { bytes in
+      for offset in 0..<bytes.byteCount {
+        let letter = unsafe bytes.bytes.unsafeLoad(fromByteOffset: offset, as: UInt8.self) % 26 + 97
+        bytes.storeBytes(of: letter, toByteOffset: offset, as: UInt8.self)
+      }
+    }
+    var needles = [("passphrase", typed.withBytes { Needle($0) })]
+    let new = AccountSecret(try Passphrase(utf8: typed))
+    let synchronizer = try coffer.coffer.account.open()
+    _ = try synchronizer.changeSlots(
+      adding: new, removing: synchronizer.slots.filter { $0.kind == .passphrase }.map(\.id),
+      costs: SyncedCoffer.costs(), with: AccountSecret(SyncedCoffer.passphrase()), at: folder.remote)
+    _ = try synchronizer.rejoin(with: new, enclave: SyncedCoffer.enclave, at: folder.remote)
+    for (number, key) in synchronizer.history.epochKeys {
+      needles.append(("key of epoch \(number)", key.withBytes { Needle($0) }))
+    }
+    coffer.coffer.close()
+    return needles
   }
 
   /// One coffer sends two messages that the other gets, one of them in parts.

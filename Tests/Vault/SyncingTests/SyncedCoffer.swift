@@ -11,6 +11,7 @@ import MessageFormats
 import Primitives
 import Remotes
 import Secrets
+import Synchronization
 import TemporaryHomes
 import Vaults
 
@@ -33,7 +34,7 @@ struct SyncedCoffer {
   static var words: RecoveryPhrase {
     RecoveryPhrase(entropy: SecretBytes(copying: [UInt8](repeating: 7, count: 16).span.bytes))
   }
-  private static func costs() throws -> Argon2idParameters {
+  static func costs() throws -> Argon2idParameters {
     try Argon2idParameters(memoryKiB: 8 << 10, passes: 1, lanes: 1)
   }
 
@@ -73,14 +74,18 @@ struct SyncedCoffer {
 
   /// Joins the account of another coffer.
   @discardableResult
-  func join(_ other: SyncedCoffer, at remote: any Remote, with secret: AccountSecret? = nil) throws
-    -> SyncReport
-  {
+  func join(
+    _ other: SyncedCoffer, at remote: any Remote, with secret: AccountSecret? = nil, name: String = "second"
+  ) throws -> SyncReport {
     try coffer.account.join(
       at: remote, try other.coffer.account.open().address(),
-      with: try secret ?? AccountSecret(Self.passphrase()), enclave: SoftwareEnclave(), name: "second"
+      with: try secret ?? AccountSecret(Self.passphrase()), enclave: SoftwareEnclave(), name: name,
+      isOwn: secret == nil
     ).report
   }
+
+  /// This device's identifier in the account.
+  func device() throws -> DeviceID { try coffer.account.open().device }
 
   /// Opens the account as a new process does, and runs.
   @discardableResult
@@ -143,6 +148,17 @@ struct SyncedCoffer {
   }
 }
 
+/// A clock that a test puts forward.
+final class TestClock: Sendable {
+  private let seconds = Atomic<Int64>(1_800_000_000)
+
+  var now: Int64 { seconds.load(ordering: .relaxed) }
+
+  func advance(_ seconds: Int64) { self.seconds.add(seconds, ordering: .relaxed) }
+
+  var clock: VaultClock { VaultClock(now: { self.now }, uptime: { self.now }, pause: { _ in }) }
+}
+
 /// A folder for one test.
 struct RemoteFolder {
   private let place: TemporaryHome
@@ -155,6 +171,16 @@ struct RemoteFolder {
     try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
     guard let remote = FolderRemote(path: path) else { throw RemoteError.unreachable }
     self.remote = remote
+  }
+
+  /// Puts everything into another folder that is not there yet.
+  func copy(into other: RemoteFolder) throws {
+    for (name, data) in try files() where !FileManager.default.fileExists(atPath: other.path + "/" + name) {
+      let url = URL(filePath: other.path + "/" + name)
+      try FileManager.default.createDirectory(
+        at: url.deletingLastPathComponent(), withIntermediateDirectories: true)
+      try data.write(to: url)
+    }
   }
 
   /// The files, by their paths below it.

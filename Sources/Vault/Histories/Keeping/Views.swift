@@ -70,6 +70,9 @@ extension History {
   /// Whether a control log of this name is here, or was found at the remote and cannot be read.
   public var isThere: Bool { log.genesis != nil || !closedControl.isEmpty }
 
+  /// What this device is called.
+  public var deviceName: String { entry.name }
+
   /// Whether this device belongs to the account.
   public var isMember: Bool { membership.isMember(device) }
 

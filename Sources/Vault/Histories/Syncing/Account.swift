@@ -117,6 +117,8 @@ extension History {
       }
       try checkKeys(.addDevice(device), on: machine)
       try write(.addDevice(device), to: [.device(device)], owner: owner, on: &machine)
+      // A device that joins learns from the log which names are taken.
+      if device.id == self.device { entry = device }
     case .addSlot(let slot):
       try checkKeys(.addSlot(slot), on: machine)
       try write(.addSlot(slot), to: [.slot(slot)], owner: owner, on: &machine)

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What does not count, as its user looks through it: changes that a revocation cut off. They are kept and have no effect.
+
+public import Primitives
+public import Secrets
+
+/// What one segment that does not count would have changed.
+public struct QuarantinedSegment: Sendable {
+  public let name: SegmentName
+  /// What its device was called.
+  public let deviceName: String
+  /// By the server's clock where there is one, else when this device took it; seconds since 1970.
+  public let cameAt: UInt64
+  /// Versions that nothing which counts brings, and whose content no version has that counts or waits here.
+  public let versions: [(version: RecordVersion, storedAt: UInt64)]
+  /// Records that it removed and that are there.
+  public let removed: [RecordID]
+}
+
+extension History {
+  /// Segments that do not count and would change something, each device's in their order.
+  public var quarantine: [QuarantinedSegment] {
+    let devices = log.allDevices.filter { membership.devices[$0] == nil || membership.revocations[$0] != nil }
+    return devices.sorted().flatMap { device in
+      let name = log.device(device)?.name ?? ""
+      return chains.segments(of: device).sorted { $0.number < $1.number }.compactMap { segment in
+        quarantined(segment, deviceName: name)
+      }
+    }
+  }
+
+  private func quarantined(_ name: SegmentName, deviceName: String) -> QuarantinedSegment? {
+    guard !counts(name), let entry = chains.entries[name] else { return nil }
+    var versions: [(version: RecordVersion, storedAt: UInt64)] = []
+    var removed: [RecordID] = []
+    for operation in entry.segment.operations {
+      switch operation {
+      case .add(let addition):
+        let version = RecordVersion(record: addition.record, version: addition.version)
+        if isOnlyQuarantined(version) { versions.append((version, addition.storedAt)) }
+      case .remove(let removal):
+        if !removed.contains(removal.record), !shownVersions(of: removal.record).isEmpty {
+          removed.append(removal.record)
+        }
+      case .place, .unknown: break
+      }
+    }
+    guard !versions.isEmpty || !removed.isEmpty else { return nil }
+    return QuarantinedSegment(
+      name: name, deviceName: deviceName, cameAt: entry.cameAt, versions: versions, removed: removed)
+  }
+
+  /// Whether nothing that counts brings a version or its content, and no change that waits here.
+  private func isOnlyQuarantined(_ version: RecordVersion) -> Bool {
+    let all = records.versions[version.record] ?? [:]
+    guard let entry = all[version.version], !counts(entry) else { return false }
+    return !all.values.contains { $0.frameHash == entry.frameHash && counts($0) }
+      && !shownVersions(of: version.record).contains { $0.frameHash == entry.frameHash }
+  }
+
+  /// The packs in which the content of a version may be, the best first.
+  public func packs(of version: RecordVersion) -> [ObjectName] {
+    var names: [ObjectName] = []
+    for place in places(of: version) {
+      guard let pack = pack(at: place) else { continue }
+      let name = ObjectName.pack(place.segment.device, pack.hash)
+      if !names.contains(name) { names.append(name) }
+    }
+    return names
+  }
+
+  /// The content of a version out of a pack of ``packs(of:)``; nil if it is not there as the version says.
+  public func content(of version: RecordVersion, in object: [UInt8]) -> SharedSecretBytes? {
+    let hash = ObjectHash(hashing: object)
+    guard let epoch = try? Pack.epoch(of: object), let keys = keys[epoch],
+      let directory = try? Pack.directory(of: object, keys: keys, account: account)
+    else { return nil }
+    for place in places(of: version) where pack(at: place)?.hash == hash {
+      let frame = try? Pack.entry(
+        place.place.entry, of: object, directory: directory, keys: keys, account: account)
+      if let frame, FrameHash(hashing: frame) == records.versions[version.record]?[version.version]?.frameHash
+      {
+        return frame
+      }
+    }
+    return nil
+  }
+
+  // MARK: Before a revocation
+
+  /// The last segments of a device that came before a time, with all before them: one for each branch.
+  /// - Parameter time: seconds since 1970.
+  public func heads(of device: DeviceID, before time: UInt64) -> [SegmentName] {
+    var kept: Set<SegmentName> = []
+    // Each comes after its predecessor.
+    for name in chains.segments(of: device) {
+      guard let entry = chains.entries[name], entry.cameAt < time,
+        entry.segment.predecessor.map(kept.contains) != false
+      else { continue }
+      kept.insert(name)
+    }
+    return kept.subtracting(kept.compactMap { chains.entries[$0]?.segment.predecessor }).sorted()
+  }
+
+  /// How many additions and removals of a device a revocation with these heads would cut off.
+  public func operationCount(of device: DeviceID, beyond heads: [SegmentName]) -> Int {
+    Set(chains.segments(of: device)).subtracting(chains.lines(to: heads)).reduce(0) {
+      $0 + operationCount(of: $1)
+    }
+  }
+}
+
+extension ChainEntry {
+  /// By the server's clock where there is one, else when this device applied it.
+  var cameAt: UInt64 { writtenAt ?? appliedAt }
+}

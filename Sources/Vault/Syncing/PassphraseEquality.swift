@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Whether this coffer and its account open with one passphrase. Nothing can be compared without it; so it is noted when it
+// is known, with the slots of both: a passphrase that is changed gets a slot of another salt here, and another slot there.
+//
+//   slot of the account (16) ‖ salts of this coffer's passphrase slots (32 each)
+
+internal import Histories
+internal import Keychains
+internal import Primitives
+internal import Secrets
+internal import Storage
+
+/// What was so when a passphrase opened both.
+struct PassphraseEquality: Equatable {
+  let slot: SlotID
+  /// Of the passphrase slots that this coffer had, one of which it opened.
+  let salts: [[UInt8]]
+
+  private static let saltByteCount = 32
+
+  /// A slot of the account opens with a passphrase of the coffer in `file`.
+  init(slot: SlotID, _ file: DatabaseFile) throws {
+    self.slot = slot
+    salts = try Self.salts(file)
+  }
+
+  /// Of the passphrase slots of a coffer.
+  static func salts(_ file: DatabaseFile) throws -> [[UInt8]] {
+    try file.read(.slots, Keybag.load).slots.filter { $0.kind == .passphrase }.map(\.salt)
+  }
+
+  var bytes: [UInt8] { slot.bytes + salts.flatMap(\.self) }
+
+  init?(_ bytes: RawSpan) {
+    let all = [UInt8](copying: bytes)
+    guard all.count >= SlotID.byteCount, (all.count - SlotID.byteCount) % Self.saltByteCount == 0,
+      let slot = SlotID(all[..<SlotID.byteCount])
+    else { return nil }
+    self.slot = slot
+    salts = stride(from: SlotID.byteCount, to: all.count, by: Self.saltByteCount).map {
+      Array(all[$0..<$0 + Self.saltByteCount])
+    }
+  }
+}
+
+extension Synchronizer {
+  /// The account opens with another passphrase than this coffer, as far as this device was told: it was changed on one
+  /// side, or never was the same.
+  public func passphraseDiffers() throws -> Bool {
+    let own = try PassphraseEquality.salts(file)
+    guard !own.isEmpty, history.slots.contains(where: { $0.kind == .passphrase }) else { return false }
+    guard let known = try items.equality(), history.slots.contains(where: { $0.id == known.slot }) else {
+      return true
+    }
+    return !own.contains { known.salts.contains($0) }
+  }
+
+  /// One passphrase opens this coffer and a slot of the account.
+  func noteEqualPassphrase(of slot: SlotID) throws {
+    try items.save(PassphraseEquality(slot: slot, file))
+  }
+}

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Opening a slot of an account: from its objects at the remote, or from those that a device keeps.
+
+internal import Histories
+public import Keychains
+internal import Primitives
+public import Remotes
+public import Secrets
+
+/// What opens a slot of an account.
+public enum AccountSecret: Sendable {
+  /// The user's passphrase.
+  case passphrase(SharedSecretBytes)
+  /// The seed of the twelve words.
+  case seed(SharedSecretBytes)
+
+  /// A passphrase.
+  public init(_ passphrase: borrowing Passphrase) { self = .passphrase(SharedSecretBytes(passphrase)) }
+
+  /// The twelve words.
+  public init(_ words: borrowing RecoveryPhrase) { self = .seed(SharedSecretBytes(words.seed())) }
+}
+
+extension AccountLink {
+  /// Whether the account of an address is at the place at all; asks for no secret.
+  /// - Throws: `SyncError.notThere`, `.remote`.
+  public static func checkIsThere(at remote: any Remote, _ address: AccountAddress) throws {
+    guard try !records(at: remote, address).isEmpty else { throw SyncError.notThere }
+  }
+
+  /// Whether a slot of an account opens with a passphrase or words; nothing is written.
+  /// - Throws: `SyncError.notThere`, `.remote`.
+  public static func opens(
+    at remote: any Remote, _ address: AccountAddress, with secret: AccountSecret
+  ) throws -> Bool {
+    do {
+      _ = try openSlot(at: remote, address, with: secret)
+      return true
+    } catch SyncError.wrongSecret { return false }
+  }
+
+  /// Opens a slot of an account with a passphrase or words: the one that was made last.
+  /// - Parameter tried: slots that are passed over.
+  /// - Throws: `SyncError.notThere`, `.wrongSecret`, `.remote`.
+  static func openSlot(
+    at remote: any Remote, _ address: AccountAddress, with secret: AccountSecret,
+    without tried: Set<SlotID> = []
+  ) throws -> OpenedSlot {
+    let records = try records(at: remote, address)
+    guard !records.isEmpty else { throw SyncError.notThere }
+    let left = records.filter { !tried.contains($0.id) }
+    guard let slot = try open(left, address, secret) else { throw SyncError.wrongSecret }
+    return slot
+  }
+
+  /// Tries slots until one is in force: one that was removed, or that the log never named, opens too.
+  /// - Parameters:
+  ///   - first: what `openSlot` gave.
+  ///   - body: throws `SyncError.refused(.notOwner)` when a slot is not in force.
+  /// - Throws: that, when none is; what `openSlot` and `body` throw.
+  static func inForce<R>(
+    _ first: OpenedSlot, at remote: any Remote, _ address: AccountAddress, with secret: AccountSecret,
+    _ body: (OpenedSlot) throws -> R
+  ) throws -> R {
+    var slot = first
+    var tried: Set<SlotID> = []
+    while true {
+      do { return try body(slot) } catch SyncError.refused(.notOwner) { tried.insert(slot.id) }
+      do {
+        slot = try openSlot(at: remote, address, with: secret, without: tried)
+      } catch SyncError.wrongSecret { throw SyncError.refused(.notOwner) }
+    }
+  }
+
+  /// The first of these slots that opens, the last made first.
+  static func open(
+    _ records: [AccountSlotRecord], _ address: AccountAddress, _ secret: AccountSecret
+  ) throws -> OpenedSlot? {
+    for record in records.sorted(by: { $0.createdAt > $1.createdAt }) {
+      guard let derived = try record.secret(secret, urlSecret: address.secret),
+        let contents = try? record.open(secret: derived, account: address.account)
+      else { continue }
+      return OpenedSlot(
+        id: record.id, agreement: contents.agreement, owner: contents.owner, anchor: contents.anchor)
+    }
+    return nil
+  }
+
+  /// The objects of slots at the remote.
+  private static func records(
+    at remote: any Remote, _ address: AccountAddress
+  ) throws -> [AccountSlotRecord] {
+    let folder = Hexadecimal.text(address.account.bytes) + "/" + Folder.slots.path
+    do throws(RemoteError) {
+      var names: [String] = []
+      try remote.list(folder) { names.append($0.name) }
+      var records: [AccountSlotRecord] = []
+      // Anybody who may write there can put things there. A slot costs a derivation, anything else only its bytes.
+      for name in names.sorted().prefix(objectLimit) where records.count < slotLimit {
+        guard let bytes = try remote.get(name, range: 0..<AccountSlotRecord.byteCount + 1),
+          name == folder + "/" + Hexadecimal.text(ObjectHash(hashing: bytes).bytes),
+          let record = try? AccountSlotRecord.parse(bytes)
+        else { continue }
+        records.append(record)
+      }
+      return records
+    } catch { throw SyncError.remote(error) }
+  }
+
+  private static let slotLimit = 64
+  private static let objectLimit = 10_000
+}
+
+extension AccountSlotRecord {
+  /// The slot's secret from what the user gave; nil when that is for another kind of slot.
+  func secret(_ given: AccountSecret, urlSecret: SharedSecretBytes) throws -> SharedSecretBytes? {
+    switch (given, derivation) {
+    case (.passphrase(let passphrase), .passphrase):
+      guard let costs = derivation.argon2idParameters else { return nil }
+      return try passphrase.withBytes {
+        try AccountSlotSecret.passphrase($0, urlSecret: urlSecret, salt: salt, costs: costs)
+      }
+    case (.seed(let seed), .words):
+      return AccountSlotSecret.words(seed: seed.withBytes { SecretBytes(copying: $0) }, salt: salt)
+    default: return nil
+    }
+  }
+}

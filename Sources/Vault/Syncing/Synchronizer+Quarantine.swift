@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a revocation cut off, as its user looks through it and takes some of it in: that becomes a change of this device.
+
+public import Histories
+public import Primitives
+public import Remotes
+internal import Secrets
+public import Vaults
+
+/// One change that a revocation cut off.
+public struct QuarantinedChange: Sendable {
+  public enum Kind: Hashable, Sendable {
+    /// A version of a message that has no effect.
+    case version
+    /// A removal that has no effect: the message is there.
+    case removal
+  }
+
+  public let kind: Kind
+  public let device: DeviceID
+  /// What that device was called.
+  public let deviceName: String
+  /// Of the segment in which it came.
+  public let number: UInt64
+  /// By the server's clock where there is one, else when this device took it; seconds since 1970.
+  public let cameAt: Int64
+  public let message: MessageID
+  /// As its author says, in seconds since 1970; nil of a removal.
+  public let storedAt: Int64?
+  /// Nil when the content is not here, or has none.
+  public let title: String?
+}
+
+/// What became of versions that were to be taken in.
+public struct QuarantineTaking: Sendable {
+  /// Messages of which a version was taken in.
+  public internal(set) var taken: [MessageID] = []
+  /// Those whose content is neither here nor at the remote, or is nothing that a vault stores.
+  public internal(set) var unreadable: [MessageID] = []
+}
+
+extension Synchronizer {
+  /// How many changes a revocation cut off that would change something.
+  public var quarantinedCount: Int {
+    history.quarantine.reduce(0) { $0 + $1.versions.count + $1.removed.count }
+  }
+
+  /// What revocations cut off, each device's in the order in which it was sent.
+  public func quarantine() throws -> [QuarantinedChange] {
+    let segments = history.quarantine
+    var rows: [MessageID] = []
+    for segment in segments {
+      rows += segment.versions.compactMap { rowWithContent(of: $0.version) }
+      rows += segment.removed.compactMap(shownRow)
+    }
+    var titles: [MessageID: String] = [:]
+    _ = try vault.withFrames(rows) { row, frame in
+      titles[row] = VersionRow.title(of: frame)
+      return true
+    }
+    return segments.flatMap { segment in
+      func change(
+        _ kind: QuarantinedChange.Kind, _ message: MessageID, storedAt: UInt64?, row: MessageID?
+      ) -> QuarantinedChange {
+        QuarantinedChange(
+          kind: kind, device: segment.name.device, deviceName: segment.deviceName,
+          number: segment.name.number, cameAt: Int64(clamping: segment.cameAt), message: message,
+          storedAt: storedAt.map { Int64(clamping: $0) }, title: row.flatMap { titles[$0] })
+      }
+      return segment.versions.map { version, storedAt in
+        change(.version, version.record, storedAt: storedAt, row: rowWithContent(of: version))
+      } + segment.removed.map { change(.removal, $0, storedAt: nil, row: shownRow(of: $0)) }
+    }
+  }
+
+  private func rowWithContent(of version: RecordVersion) -> MessageID? {
+    contents.row(of: version).flatMap { contents.rows[$0]?.standing == nil ? nil : $0 }
+  }
+
+  private func shownRow(of message: MessageID) -> MessageID? {
+    history.shownVersions(of: message).lazy.compactMap { shown in
+      self.rowWithContent(of: RecordVersion(record: message, version: shown.version))
+    }.first
+  }
+
+  // MARK: Taking in
+
+  /// Makes the latest version of each message that was cut off a version of this device. The next run sends it.
+  /// - Parameters:
+  ///   - messages: those of which one was cut off; others are passed over.
+  ///   - remote: opened when a content is not here.
+  /// - Throws: `SyncError.remote`, `.busy`; `StorageError`, `VaultError`.
+  public func takeFromQuarantine(
+    _ messages: [MessageID], at remote: () throws -> any Remote
+  ) throws -> QuarantineTaking {
+    let wanted = Set(messages)
+    var latest: [MessageID: RecordVersion] = [:]
+    for (version, _) in history.quarantine.flatMap(\.versions) where wanted.contains(version.record) {
+      latest[version.record] = max(latest[version.record] ?? version, version)
+    }
+    var taking = QuarantineTaking()
+    var batch: [(version: RecordVersion, frame: SharedSecretBytes)] = []
+    for message in messages {
+      guard let version = latest.removeValue(forKey: message) else { continue }
+      guard let frame = try content(of: version, at: remote), try isUsable(frame, version) else {
+        taking.unreadable.append(message)
+        continue
+      }
+      batch.append((version, frame))
+      if batch.reduce(0, { $0 + $1.frame.count }) >= Self.batchByteCount { try take(&batch, &taking) }
+    }
+    try take(&batch, &taking)
+    return taking
+  }
+
+  private func content(
+    of version: RecordVersion, at remote: () throws -> any Remote
+  ) throws -> SharedSecretBytes? {
+    if let frame = contents.frame(of: version) { return frame }
+    for name in history.packs(of: version) {
+      var requests = RemoteRequests(try remote(), account: history.account)
+      switch requests.answer(.get(name)) {
+      case .got(let object):
+        if let frame = history.content(of: version, in: object) { return frame }
+      case .missing: continue
+      default: throw SyncError.remote(requests.lastError ?? .unreachable)
+      }
+    }
+    return nil
+  }
+
+  /// Whether the vault can store a content under its own name: who sent it was a member, and may be a bad one.
+  private func isUsable(_ sent: SharedSecretBytes, _ version: RecordVersion) throws -> Bool {
+    guard let frame = SentFrame(sent),
+      let facts = frame.frame.withBytes({ VersionRow.facts(of: $0, row: frame.row) }),
+      facts.message == version.record
+    else { return false }
+    if let known = contents.rows[frame.row] {
+      return known.message == version.record && known.standing != nil
+    }
+    return try vault.rows(named: [frame.row])[frame.row].map { $0.message == version.record } ?? true
+  }
+
+  /// One transaction: the changes that wait, and the rows as they are shown.
+  private func take(
+    _ batch: inout [(version: RecordVersion, frame: SharedSecretBytes)], _ taking: inout QuarantineTaking
+  ) throws {
+    guard !batch.isEmpty else { return }
+    try alone {
+      try takeChanges(limit: Self.batchCount)
+      var arrivals = Arrivals()
+      var records: Set<RecordID> = []
+      for (version, frame) in batch {
+        let record = version.record
+        let seen = history.shownVersions(of: record).map(\.version).filter {
+          rowWithContent(of: RecordVersion(record: record, version: $0)) != nil
+        }
+        let storedAt = history.storedAt(record, version.version) ?? now
+        let effects = history.step(
+          .add(record: record, frame: frame, replacing: seen, at: storedAt), on: &machine)
+        guard case .keep(_, let new, _)? = effects.first else {
+          taking.unreadable.append(record)
+          continue
+        }
+        let name = RecordVersion(record: record, version: new)
+        contents.keep(frame, of: name)
+        try arrivals.take(frame, of: name, storedAt: storedAt, contents: contents, vault: vault)
+        records.insert(record)
+        taking.taken.append(record)
+      }
+      try machine.checkEnclave()
+      try arrivals.settle(history.takeTouched().union(records), history, contents, vault)
+      try save(arrivals.changes)
+    }
+    batch = []
+  }
+}

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// An account that two devices changed at the same time: its user says which continuation is right.
+
+import CofferKit
+import Foundation
+import Histories
+import Remotes
+import Testing
+
+@testable import Syncing
+
+@Suite("An account with two continuations")
+struct SettlingTests {
+  private let folder: RemoteFolder
+  private let other: RemoteFolder
+  private let first: SyncedCoffer
+  private let second: SyncedCoffer
+
+  init() throws {
+    (folder, other) = (try RemoteFolder(), try RemoteFolder())
+    (first, second) = (try SyncedCoffer(), try SyncedCoffer())
+    try first.makeAccount(at: folder.remote, folder: folder.path)
+    try second.join(first, at: folder.remote)
+    try first.sync(at: folder.remote)
+  }
+
+  private func passphrase(_ text: String = "Correct-horse-7-battery") throws -> AccountSecret {
+    AccountSecret(try SyncedCoffer.passphrase(text))
+  }
+
+  private func exchange(_ new: String, on coffer: SyncedCoffer, at remote: any Remote) throws {
+    let synchronizer = try coffer.coffer.account.open()
+    let report = try synchronizer.changeSlots(
+      adding: passphrase(new), removing: synchronizer.slots.filter { $0.kind == .passphrase }.map(\.id),
+      costs: SyncedCoffer.costs(), with: passphrase(), at: remote)
+    try #require(report.outcome == .complete)
+  }
+
+  @Test("Both continuations are shown with what each did; once all have chosen, everybody goes on")
+  func chosen() throws {
+    let third = try SyncedCoffer()
+    try third.join(first, at: folder.remote, name: "third")
+    try first.sync(at: folder.remote)
+    try second.sync(at: folder.remote)
+    try folder.copy(into: other)
+    let (one, two) = ("Nine-Lanterns-Above-2026", "Seven-Herons-Cross-2026")
+    try exchange(one, on: first, at: folder.remote)
+    try exchange(two, on: second, at: other.remote)
+    _ = try second.coffer.account.open().revoke(third.device(), with: passphrase(two), at: other.remote)
+    try other.copy(into: folder)
+
+    let report = try first.sync(at: folder.remote)
+    #expect(report.alarms.contains(.ownerForked))
+    let synchronizer = try first.coffer.account.open()
+    let fork = try #require(synchronizer.ownerFork)
+    #expect(fork.branches.count == 2)
+    let revoking = try #require(
+      fork.branches.firstIndex { branch in
+        branch.deeds.contains { if case .revokedDevice(_, "third") = $0 { true } else { false } }
+      })
+    for branch in fork.branches {
+      #expect(branch.deeds.contains(.addedSlot(.passphrase)) && !branch.isFormerKey)
+      #expect(branch.deeds.contains { if case .removedSlot(_, .passphrase) = $0 { true } else { false } })
+      #expect(branch.slots.count == 2 && branch.lastKnown != nil)
+    }
+    #expect(try !fork.branches[revoking].members.contains(third.device()))
+    // Nothing is changed before the choice.
+    #expect(throws: SyncError.refused(.ownerForked)) {
+      try synchronizer.revoke(second.device(), with: AccountSecret(SyncedCoffer.words), at: folder.remote)
+    }
+    let right = fork.branches[1 - revoking].id
+    let settled = try first.coffer.account.open().settle(
+      fork, on: right, with: passphrase(one), at: folder.remote)
+    #expect(settled.isOfBranch && settled.report.outcome == .complete)
+    // It is kept, as a new process finds it.
+    #expect(try first.coffer.account.open().ownerFork == nil)
+    try second.sync(at: folder.remote)
+    let there = try #require(second.coffer.account.open().ownerFork)
+    _ = try second.coffer.account.open().settle(
+      there, on: right, with: AccountSecret(SyncedCoffer.words), at: folder.remote)
+    try first.add("from the first")
+    try second.add("from the second")
+    for coffer in [first, second, first, second] {
+      let report = try coffer.sync(at: folder.remote)
+      #expect(report.outcome == .complete && report.alarms.isEmpty)
+    }
+    #expect(try first.shown() == second.shown() && first.shown().count == 2)
+    #expect(try second.coffer.account.open().opens(with: passphrase(one), at: folder.remote))
+    // What the other continuation took away stays away.
+    #expect(try third.sync(at: folder.remote).outcome == .revoked)
+    #expect(try first.coffer.account.open().status().devices.first { $0.name == "third" }?.isRevoked == true)
+  }
+
+  @Test("A slot of the other continuation makes the choice too, and then changes nothing")
+  func otherSlot() throws {
+    try folder.copy(into: other)
+    let (one, two) = ("Nine-Lanterns-Above-2026", "Seven-Herons-Cross-2026")
+    try exchange(one, on: first, at: folder.remote)
+    try exchange(two, on: second, at: other.remote)
+    try other.copy(into: folder)
+    try first.sync(at: folder.remote)
+    let fork = try #require(first.coffer.account.open().ownerFork)
+    // Whichever comes first: both must work.
+    let mine = try #require(fork.branches.first)
+    let isOfOne = try first.coffer.account.open().settle(
+      fork, on: mine.id, with: passphrase(one), at: folder.remote
+    ).isOfBranch
+    #expect(try first.coffer.account.open().ownerFork == nil)
+    #expect(try first.coffer.account.open().opens(with: passphrase(isOfOne ? one : two), at: folder.remote))
+    #expect(try !first.coffer.account.open().opens(with: passphrase(isOfOne ? two : one), at: folder.remote))
+  }
+
+  @Test("Keys that a device lacks are handed out when a slot is opened")
+  func keys() throws {
+    try folder.copy(into: other)
+    let third = try SyncedCoffer()
+    // One device joins while another one revokes: it lacks the new key.
+    try third.join(first, at: other.remote, name: "third")
+    _ = try first.coffer.account.open().revoke(second.device(), with: passphrase(), at: folder.remote)
+    try first.add("new")
+    try first.sync(at: folder.remote)
+    try other.copy(into: folder)
+    try first.sync(at: folder.remote)
+    #expect(try first.coffer.account.open().needsSlot)
+    _ = try third.sync(at: folder.remote)
+    #expect(try third.shown().isEmpty)
+    #expect(
+      try first.coffer.account.open().handOutKeys(with: passphrase(), at: folder.remote).outcome == .complete)
+    #expect(try !first.coffer.account.open().needsSlot)
+    #expect(try third.sync(at: folder.remote).outcome == .complete)
+    #expect(try third.shown().values.map(\.text) == ["new"])
+  }
+}
