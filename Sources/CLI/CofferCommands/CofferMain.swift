@@ -27,6 +27,7 @@ struct CofferRoot: CommandGroup {
       ModeCommand.self, SettingsCommand.self,
       RecoveryStateCommand.self, ResetCommand.self, AgentCommand.self,
       BackupCommand.self, RestoreCommand.self, RemoteCommand.self, SyncCommand.self, DeviceCommand.self,
+      AccountCommand.self,
       GPGImportCommand.self,
       SelfTestCommand.self,
       TutorialCommand.self,
@@ -62,9 +63,12 @@ struct CofferRoot: CommandGroup {
       backup | restore        copy everything into one encrypted file; make a coffer of it
       remote add|show|card|verify|forget|policy|restore
                               several devices, and your messages at a place outside of this one
-      sync [status]           get what is new from the other devices, send what waits
-      device list|revoke|confirm
+      sync [status|quarantine]
+                              get what is new from the other devices, send what waits
+      device list|revoke|rejoin|confirm
                               the devices of your account
+      account slots|passphrase|settle
+                              what opens your account
       gpg-import              take identities and contacts out of GnuPG
       doctor [--deep]         examine everything
       self-test               try everything out in memory, without a coffer
@@ -131,7 +135,8 @@ public enum CofferMain {
     }
     // Both are what other programs take.
     let asksVersion = ["version", "-V"].contains(arguments.first)
-    let line = ArgumentOrder.sorted(asksVersion ? ["--version"] : arguments, root: CofferRoot.self)
+    let line = ArgumentOrder.sorted(
+      asksVersion ? ["--version"] : arguments, root: CofferRoot.self, takesDefault: true)
     let isJSON = line.options.contains("--json")
     let exit = perform(line, root: CofferRoot.self) {
       try SecretMemory.prepare()

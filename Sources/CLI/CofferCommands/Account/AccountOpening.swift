@@ -2,10 +2,45 @@
 //
 // A coffer and its account, opened with one and the same passphrase or phrase.
 
+internal import ArgumentParser
 internal import CofferKit
 internal import Keychains
 internal import Secrets
 internal import Syncing
+
+/// What opens a coffer and its account: the passphrase, or with `--words` the twelve words.
+struct AccountOptions: ParsableArguments {
+  @OptionGroup var passphrase: PassphraseOptions
+  @OptionGroup var phrase: PhraseOptions
+  @Flag(help: "Open the account with the twelve words.") var words = false
+
+  static let page = "--words  open the account with the twelve words"
+
+  var usesWords: Bool { words || phrase.fd != nil || phrase.file != nil }
+
+  func validate() throws {
+    if usesWords, passphrase.fd != nil || passphrase.file != nil {
+      throw ValidationError("give a passphrase or the twelve words, not both")
+    }
+  }
+
+  /// Opens the coffer, then its account.
+  func open(_ context: CommandContext) throws -> (OpenAccount, AccountSecret) {
+    let (coffer, secret) = try AccountOpening(passphrase: passphrase, phrase: phrase)
+      .open(byWords: usesWords, context)
+    context.advise(coffer)
+    return (try OpenAccount(coffer), secret)
+  }
+
+  /// Does work with a slot at the remote, with a progress bar.
+  func watching<R>(
+    _ title: String, _ context: CommandContext, _ work: ((SyncReport) -> Bool) throws -> R
+  ) throws -> R {
+    do { return try OpenAccount.watching(title, context, work) } catch SyncError.wrongSecret {
+      throw AccountOpening.wrong(usesWords)
+    }
+  }
+}
 
 struct AccountOpening {
   let passphrase: PassphraseOptions
@@ -20,8 +55,10 @@ struct AccountOpening {
     Failure(
       .wrongSecret, "wrong_secret",
       "\(usesWords ? "these words open" : "this passphrase opens") this coffer, but not the account",
-      hint: "the account opens with the passphrase and the words of the coffer in which it was made; "
-        + (usesWords ? "--passphrase-file tries its passphrase" : "without --passphrase it tries the words"))
+      hint: "the account has slots of its own, at first those of the coffer in which it was made: "
+        + (usesWords
+          ? "'coffer account slots add words' adds these words"
+          : "'coffer account passphrase' gives it this passphrase"))
   }
 
   private func openByWords(_ context: CommandContext) throws -> (Coffer, AccountSecret) {
@@ -37,7 +74,8 @@ struct AccountOpening {
     return (coffer, AccountSecret(words))
   }
 
-  private func openByPassphrase(_ context: CommandContext) throws -> (Coffer, AccountSecret) {
+  /// Opens the coffer with its passphrase.
+  func openByPassphrase(_ context: CommandContext) throws -> (Coffer, AccountSecret) {
     let locked = try context.locked()
     var coffer: Coffer?
     let typed = try context.passphrase(passphrase, "passphrase", wrong: PassphraseInterface.wrong) { typed in

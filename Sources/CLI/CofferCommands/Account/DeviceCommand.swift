@@ -12,12 +12,15 @@ internal import Texts
 struct DeviceCommand: CommandGroup {
   static let configuration = CommandConfiguration(
     commandName: "device", abstract: "The devices of your account.",
-    subcommands: [DeviceListCommand.self, DeviceRevokeCommand.self, DeviceConfirmCommand.self])
+    subcommands: [
+      DeviceListCommand.self, DeviceRevokeCommand.self, DeviceRejoinCommand.self, DeviceConfirmCommand.self,
+    ])
   static let page = """
     coffer device: the devices that have your messages
 
     usage: coffer device list
            coffer device revoke | confirm DEVICE
+           coffer device rejoin
 
     DEVICE is a name, or the beginning of an identifier, as the list shows them.
 
@@ -43,29 +46,12 @@ struct DeviceListCommand: CofferCommand {
   @OptionGroup var opening: OpeningOptions
 
   struct Answer: Encodable {
-    struct Device: Encodable {
-      let id: String
-      let name: String
-      let isThisDevice: Bool
-      let isRevoked: Bool
-      let lastNews: String?
-      let held: Int
-    }
-    let devices: [Device]
+    let devices: [DeviceAnswer]
   }
 
   func execute(_ context: CommandContext) throws {
     let devices = try OpenAccount(context.open(opening)).synchronizer.status().devices
-    if context.isJSON {
-      return JSON.print(
-        Answer(
-          devices: devices.map { device in
-            Answer.Device(
-              id: Hexadecimal.text(device.id.bytes), name: device.name, isThisDevice: device.isThisDevice,
-              isRevoked: device.isRevoked,
-              lastNews: device.lastNews.map { RFC3339.format(Int64(clamping: $0)) }, held: device.heldCount)
-          }))
-    }
+    if context.isJSON { return JSON.print(Answer(devices: devices.map(DeviceAnswer.init))) }
     for device in devices { Terminal.print("\(device.shortID)  \(SyncStatusView.words(device))") }
   }
 }
@@ -111,7 +97,9 @@ struct DeviceChoice {
   /// - Throws: a failure when none or several have that name, or an identifier that begins so.
   func device(_ text: String) throws -> DeviceView {
     let digits = text.lowercased()
-    let named = devices.filter { $0.name == text }
+    // A device that rejoined has the name of the one that it was.
+    var named = devices.filter { $0.name == text }
+    if named.count > 1, named.contains(where: { !$0.isRevoked }) { named.removeAll(where: \.isRevoked) }
     let found =
       named.isEmpty && digits.count >= 4
       ? devices.filter { Hexadecimal.text($0.id.bytes).hasPrefix(digits) } : named
@@ -127,7 +115,29 @@ struct DeviceChoice {
   }
 }
 
+/// A device in JSON, in whatever answer.
+struct DeviceAnswer: Encodable {
+  let id: String
+  let name: String
+  let isThisDevice: Bool
+  let isRevoked: Bool
+  /// Whether its keys are in a chip.
+  let hasChip: Bool
+  let lastNews: String?
+  let held: Int
+
+  init(_ device: DeviceView) {
+    id = Hexadecimal.text(device.id.bytes)
+    name = device.name
+    isThisDevice = device.isThisDevice
+    isRevoked = device.isRevoked
+    hasChip = device.level == 1
+    lastNews = device.lastNews.map { RFC3339.format(Int64(clamping: $0)) }
+    held = device.heldCount
+  }
+}
+
 extension DeviceView {
   /// The beginning of its identifier.
-  var shortID: String { String(Hexadecimal.text(id.bytes).prefix(8)) }
+  var shortID: String { id.short }
 }

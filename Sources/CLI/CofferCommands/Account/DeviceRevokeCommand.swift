@@ -5,7 +5,6 @@ internal import CofferKit
 internal import Couriers
 internal import Histories
 internal import Primitives
-internal import Secrets
 internal import Syncing
 
 struct DeviceRevokeCommand: CofferCommand {
@@ -14,7 +13,7 @@ struct DeviceRevokeCommand: CofferCommand {
   static let page = """
     coffer device revoke: take a device out of the account, as when it was lost or sold
 
-    usage: coffer device revoke DEVICE [--words] [--yes]
+    usage: coffer device revoke DEVICE [--since DATE] [--words] [--yes]
                                 \(PassphraseOptions.usage)
                                 \(PhraseOptions.usage)
 
@@ -23,33 +22,31 @@ struct DeviceRevokeCommand: CofferCommand {
     has seen it has seen, and with credentials of the place it can still write there: take these away at the
     place. If its passphrase or the card may be known to somebody, make a new account elsewhere.
 
-      --words  open the account with the twelve words
-      --yes    do not ask
+      --since DATE  what came from it since then has no effect either: messages that it removed come back.
+                    2026-11-22, '2026-11-22 04:58' here, or RFC 3339. By the clock of the place; where that
+                    has none, as with a folder, by the time when this device got it. The place need not
+                    answer: the next 'coffer sync' tells the others.
+      \(AccountOptions.page)
+      --yes         do not ask
 
     example: coffer device revoke laptop
     """
 
   @OptionGroup var global: GlobalOptions
-  @OptionGroup var passphrase: PassphraseOptions
-  @OptionGroup var phrase: PhraseOptions
-  @Flag(help: "Open the account with the twelve words.") var words = false
+  @OptionGroup var account: AccountOptions
+  @Option(help: "What came from it since then has no effect either.") var since: String?
   @Flag(help: "Do not ask.") var yes = false
   @Argument(help: "Its name, or the beginning of its identifier.") var device: String
 
-  private var usesWords: Bool { words || phrase.fd != nil || phrase.file != nil }
-
-  func validate() throws {
-    if usesWords, passphrase.fd != nil || passphrase.file != nil {
-      throw ValidationError("give a passphrase or the twelve words, not both")
-    }
+  struct Answer: Encodable {
+    let revoked: String
+    let quarantined: Int
   }
 
   func execute(_ context: CommandContext) throws {
-    let (coffer, secret) = try AccountOpening(passphrase: passphrase, phrase: phrase)
-      .open(byWords: usesWords, context)
-    context.advise(coffer)
-    let account = try OpenAccount(coffer)
-    let chosen = try DeviceChoice(account.synchronizer.status().devices).device(device)
+    let since = try since.map(Self.date)
+    let (open, secret) = try account.open(context)
+    let chosen = try DeviceChoice(open.synchronizer.status().devices).device(device)
     guard !chosen.isThisDevice else {
       throw Failure(
         .refused, "this_device", "this is the device that you are at",
@@ -60,25 +57,41 @@ struct DeviceRevokeCommand: CofferCommand {
     }
     if !yes {
       try context.insist(
-        "Revoke '\(chosen.name)' (\(chosen.shortID))? It cannot come back as it is.",
+        "Revoke '\(chosen.name)' (\(chosen.shortID))?\(effect(chosen, since, open)) It cannot come back as it is.",
         otherwise: "nothing was revoked")
     }
-    let remote = try account.place.open()
-    let report: SyncReport
-    do {
-      report = try OpenAccount.watching("revoking", context) { goesOn in
-        try account.synchronizer.revoke(chosen.id, with: secret, at: remote, progress: goesOn)
-      }
-    } catch SyncError.wrongSecret {
-      throw AccountOpening.wrong(usesWords)
+    let remote = try open.place.open()
+    let report = try account.watching("revoking", context) { goesOn in
+      try open.synchronizer.revoke(chosen.id, since: since, with: secret, at: remote, progress: goesOn)
     }
-    let ending = try SyncEnding(report, account.synchronizer)
+    let ending = try SyncEnding(report, open.synchronizer)
+    let count = try open.synchronizer.quarantine().count { $0.device == chosen.id }
     if context.isJSON {
-      JSON.print(["revoked": Hexadecimal.text(chosen.id.bytes)])
+      JSON.print(Answer(revoked: Hexadecimal.text(chosen.id.bytes), quarantined: count))
     } else {
       context.remark(
         "'\(chosen.name)' is revoked: the other devices hear of it with their next 'coffer sync'.")
+      if count > 0 {
+        context.remark(
+          "\(count.counted("change")) of it \(count == 1 ? "has" : "have") no effect: 'coffer sync quarantine' lists "
+            + "\(count == 1 ? "it" : "them").")
+      }
     }
     try ending.check(context)
+  }
+
+  private static func date(_ text: String) throws -> Int64 {
+    guard let seconds = LocalTime.parse(text) else {
+      throw Failure.usage(
+        "--since: this is not a date", hint: "write 2026-11-22, '2026-11-22 04:58', or RFC 3339")
+    }
+    return seconds
+  }
+
+  /// What the user should know before the question is answered.
+  private func effect(_ device: DeviceView, _ since: Int64?, _ open: OpenAccount) -> String {
+    guard let since else { return "" }
+    let count = open.synchronizer.changeCount(of: device.id, since: since)
+    return " \(count.counted("change")) of it that \(count == 1 ? "is" : "are") here would have no effect."
   }
 }

@@ -84,7 +84,7 @@ struct RemoteAddCommand: CofferCommand {
     try send(OpenAccount(coffer, synchronizer), deviceName, context)
   }
 
-  private static let wrongWords = Failure(
+  static let wrongWords = Failure(
     .wrongSecret, "wrong_secret",
     "the passphrase is right, but these words do not open this coffer",
     hint: "'coffer recovery drill' tries the words alone; 'coffer slot add recovery' makes new ones")

@@ -74,9 +74,11 @@ struct RemoteRestoreCommand: CofferCommand {
       // Before anything is asked: can the words be shown?
       if !usesWords, recoveryPhraseOut == nil { try context.requireTerminalForWords() }
     }
+    if !isNew, try context.locked().hasAccount() { throw SyncError.hasAccount }
     let address = try card.address(context)
     let remote = try address.place.open()
-    let (coffer, secret) =
+    try AccountLink.checkIsThere(at: remote, address)
+    let (coffer, secret, isOwn) =
       try usesWords
       ? openByWords(remote, address, isNew, context) : openByPassphrase(remote, address, isNew, context)
     let (synchronizer, report): (Synchronizer, SyncReport)
@@ -84,7 +86,7 @@ struct RemoteRestoreCommand: CofferCommand {
       (synchronizer, report) = try OpenAccount.watching("restoring", context) { goesOn in
         try coffer.account.join(
           at: remote, address, with: secret, enclave: context.machine.enclaveForNewKeys(), name: deviceName,
-          progress: goesOn)
+          isOwn: isOwn, progress: goesOn)
       }
     } catch {
       if isNew, undo(coffer, context) { throw kept(error) }
@@ -101,26 +103,31 @@ struct RemoteRestoreCommand: CofferCommand {
 
   private func openByPassphrase(
     _ remote: any Remote, _ address: AccountAddress, _ isNew: Bool, _ context: CommandContext
-  ) throws -> (Coffer, AccountSecret) {
+  ) throws -> (Coffer, AccountSecret, isOwn: Bool) {
     let passphrase = try context.passphrase(
       passphrase, "passphrase of the account", wrong: Self.wrong
     ) { try AccountLink.opens(at: remote, address, with: AccountSecret($0)) }
     let secret = AccountSecret(passphrase)
-    guard isNew else { return (try openOwn(context) { try $0.unlock(SlotCredential(passphrase)) }, secret) }
+    guard isNew else {
+      let coffer = try openOwn(context) { try $0.unlock(SlotCredential(passphrase)) }
+      return (coffer, secret, try coffer.opens(passphrase))
+    }
     let words = try PhraseHandover(context).makePhrase(file: recoveryPhraseOut)
-    return (try make(passphrase, words, context), secret)
+    return (try make(passphrase, words, context), secret, true)
   }
 
   private func openByWords(
     _ remote: any Remote, _ address: AccountAddress, _ isNew: Bool, _ context: CommandContext
-  ) throws -> (Coffer, AccountSecret) {
+  ) throws -> (Coffer, AccountSecret, isOwn: Bool) {
     let words = try context.words(phrase, "recovery phrase of the account", wrong: Self.wrongWords) {
       try AccountLink.opens(at: remote, address, with: AccountSecret($0))
     }
     let secret = AccountSecret(words)
-    guard isNew else { return (try openOwn(context) { try $0.unlock(SlotCredential(words)) }, secret) }
+    guard isNew else {
+      return (try openOwn(context) { try $0.unlock(SlotCredential(words)) }, secret, false)
+    }
     let passphrase = try context.newPassphrase(newPassphrase.given(), policy: .usual)
-    return (try make(passphrase, words, context), secret)
+    return (try make(passphrase, words, context), secret, false)
   }
 
   private static let wrong = Failure(

@@ -16,8 +16,16 @@ extension CommandContext {
     _ options: PassphraseOptions, _ what: String, wrong: Failure,
     opens: (borrowing Passphrase) throws -> Bool
   ) throws -> Passphrase {
-    warn(ofOpenFiles: [options.file].compactMap(\.self))
-    if let given = try options.opening() {
+    try passphrase(options.opening(), of: options.file, what, wrong: wrong, opens: opens)
+  }
+
+  /// The same with a passphrase that an option gave, from a file perhaps.
+  func passphrase(
+    _ given: consuming Passphrase?, of file: String?, _ what: String, wrong: Failure,
+    opens: (borrowing Passphrase) throws -> Bool
+  ) throws -> Passphrase {
+    warn(ofOpenFiles: [file].compactMap(\.self))
+    if let given {
       guard try opens(given) else { throw wrong }
       return given
     }

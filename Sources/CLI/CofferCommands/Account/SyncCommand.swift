@@ -15,6 +15,7 @@ struct SyncCommand: CofferCommand {
     usage: coffer sync [--limit-up SPEED] [--limit-down SPEED]
                        \(OpeningOptions.usage)
            coffer sync status
+           coffer sync quarantine [take ID...]
 
     Says nothing if there was nothing to do. It ends with 0 only when all that waited is at the place, and
     was looked for there. Control-C stops it between two requests; the next run goes on.
@@ -22,6 +23,10 @@ struct SyncCommand: CofferCommand {
       status  what waits, when it was complete last, the devices and their last news, what is wrong at the
               place, and eight words: devices that show the same words have the same history. Asks the place
               nothing.
+      quarantine
+              what a revocation cut off and has no effect: messages of the device that was revoked, and what
+              it removed. 'take' makes the messages with these identifiers, or their last digits, messages of
+              this device, in the last version that was cut off. What is not here is got from the place.
 
       --limit-up, --limit-down
               bytes a second to a service and from it, at most: 500k, 2M. A folder has no limit.
@@ -36,10 +41,11 @@ struct SyncCommand: CofferCommand {
   @OptionGroup var opening: OpeningOptions
   @Option(help: "Bytes a second to a service, at most.") var limitUp: Speed?
   @Option(help: "Bytes a second from a service, at most.") var limitDown: Speed?
-  @Argument(help: "status") var what: Request?
+  @Argument(help: "status or quarantine") var what: Request?
+  @Argument(help: "take, and which messages") var which: [String] = []
 
   enum Request: String, ExpressibleByArgument, CaseIterable {
-    case status
+    case status, quarantine
   }
 
   struct Answer: Encodable {
@@ -55,13 +61,23 @@ struct SyncCommand: CofferCommand {
 
   func validate() throws {
     guard what == nil || (limitUp == nil && limitDown == nil) else {
-      throw ValidationError("'status' asks the place nothing, so it has no limits of speed")
+      throw ValidationError("only 'coffer sync' alone has limits of speed")
     }
+    guard !which.isEmpty else { return }
+    guard what == .quarantine, which[0] == "take" else {
+      throw ValidationError("'\(which[0])' is none of its words")
+    }
+    if which.count == 1 { throw ValidationError("take what? 'coffer sync quarantine' lists identifiers") }
   }
 
   func execute(_ context: CommandContext) throws {
     let account = try OpenAccount(context.open(opening))
     if what == .status { return try SyncStatusView(account).tell(context) }
+    if what == .quarantine {
+      let quarantine = try SyncQuarantine(account)
+      return try which.isEmpty
+        ? quarantine.list(context) : quarantine.take(Array(which.dropFirst()), context)
+    }
     let start = ContinuousClock.now
     var limits = CourierRemote.Limits()
     limits.bytesPerSecondUp = limitUp?.bytesPerSecond

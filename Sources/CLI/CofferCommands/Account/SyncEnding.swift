@@ -74,12 +74,12 @@ struct SyncEnding {
             "if you did that: 'coffer device confirm \(device.shortID)'; if it is lost: 'coffer device revoke \(device.shortID)'",
           count: device.heldCount))
     }
-    if status.needsSlot {
+    if status.needsSlot, !report.alarms.contains(.ownerForked) {
       warnings.append(
         Warning(
           code: "slot_needed",
           message: "the account has new keys that not every device has yet",
-          hint: "join once more: 'coffer remote forget', then 'coffer remote restore'"))
+          hint: "'coffer account settle' hands them out"))
     }
     return warnings
   }

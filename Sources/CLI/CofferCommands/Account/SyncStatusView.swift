@@ -11,25 +11,20 @@ struct SyncStatusView {
   private let status: SyncStatus
 
   struct Answer: Encodable {
-    struct Device: Encodable {
-      let name: String
-      let isThisDevice: Bool
-      let isRevoked: Bool
-      /// Whether its keys are in a chip.
-      let hasChip: Bool
-      let lastNews: String?
-      let held: Int
-    }
     let place: String
     let waiting: Int
     let missing: Int
     let onlyHere: Int
     let lastComplete: String?
-    let devices: [Device]
+    let devices: [DeviceAnswer]
     let alarms: [String]
     /// The error code of why this device may not write.
     let stopped: String?
     let needsSlot: Bool
+    /// Changes that a revocation cut off.
+    let quarantined: Int
+    /// Whether the account opens with another passphrase than this coffer.
+    let passphraseDiffers: Bool
     let words: String
   }
 
@@ -46,49 +41,69 @@ struct SyncStatusView {
     Answer(
       place: place, waiting: status.waitingCount, missing: status.missingCount,
       onlyHere: status.onlyHereCount, lastComplete: status.lastComplete.map { RFC3339.format($0) },
-      devices: status.devices.map { device in
-        Answer.Device(
-          name: device.name, isThisDevice: device.isThisDevice, isRevoked: device.isRevoked,
-          hasChip: device.level == 1, lastNews: device.lastNews.map { RFC3339.format(Int64(clamping: $0)) },
-          held: device.heldCount)
-      }, alarms: SyncEnding.codes(status.alarms), stopped: status.stop.map { Failure(outcome: $0, nil).code },
-      needsSlot: status.needsSlot, words: status.words.joined(separator: " "))
+      devices: status.devices.map(DeviceAnswer.init), alarms: SyncEnding.codes(status.alarms),
+      stopped: status.stop.map { Failure(outcome: $0, nil).code },
+      needsSlot: status.needsSlot, quarantined: status.quarantinedCount,
+      passphraseDiffers: status.passphraseDiffers, words: status.words.joined(separator: " "))
   }
 
   private func show(_ context: CommandContext) {
-    Terminal.print("place      \(place)")
+    Self.row("place      \(place)")
     let waiting =
       status.waitingCount == 0
       ? "nothing" : "\(status.waitingCount.counted("change")): 'coffer sync' sends them"
-    Terminal.print("waiting    \(waiting)")
-    Terminal.print(
+    Self.row("waiting    \(waiting)")
+    Self.row(
       "last sync  \(status.lastComplete.map { LocalTime.shown($0) } ?? "never complete: run 'coffer sync'")")
     for (index, device) in status.devices.enumerated() {
-      Terminal.print("\(index == 0 ? "devices    " : "           ")\(Self.words(device))")
+      Self.row("\(index == 0 ? "devices    " : "           ")\(Self.words(device))")
     }
-    if status.missingCount > 0 {
-      let failure = Failure.missingContents(status.missingCount)
-      Terminal.print("missing    \(failure.message)")
-      if let hint = failure.hint { Terminal.print("           \(hint)") }
-    }
+    if status.missingCount > 0 { Self.rows("missing", Failure.missingContents(status.missingCount)) }
     if status.onlyHereCount > 0 {
-      Terminal.print(
-        "only here  \(status.onlyHereCount.counted("version")) damaged, and not sent: 'coffer doctor'")
+      Self.row("only here  \(status.onlyHereCount.counted("version")) damaged, and not sent: 'coffer doctor'")
     }
-    if let stop = status.stop {
-      let failure = Failure(outcome: stop, nil)
-      Terminal.print("stopped    \(failure.message)")
-      if let hint = failure.hint { Terminal.print("           \(hint)") }
-    }
+    if let stop = status.stop { Self.rows("stopped", Failure(outcome: stop, nil)) }
     for (index, alarm) in Failure.alarms(status.alarms).enumerated() {
-      Terminal.print("\(index == 0 ? "wrong      " : "           ")\(alarm.message)")
-      if let hint = alarm.hint { Terminal.print("           \(hint)") }
+      Self.rows(index == 0 ? "wrong" : "", alarm)
     }
-    if status.needsSlot {
-      Terminal.print("keys       not every device has the newest ones: join once more with the card")
+    if status.quarantinedCount > 0 {
+      Self.row(
+        "cut off    \(status.quarantinedCount.counted("change")) of a revoked device: 'coffer sync quarantine'"
+      )
     }
-    Terminal.print("history    \(status.words.joined(separator: " "))")
-    Terminal.print("           (the same eight words on every device that has the same; they open nothing)")
+    if status.needsSlot, !status.alarms.contains(.ownerForked) {
+      Self.row("keys       not every device has the newest ones: 'coffer account settle'")
+    }
+    if status.passphraseDiffers {
+      Self.row(
+        "passphrase the account has another one than this coffer: 'coffer account passphrase' changes that")
+    }
+    for (index, words) in Self.grid(status.words).enumerated() {
+      Terminal.print("\(index == 0 ? "history    " : "           ")\(words)")
+    }
+    Self.row("           (the same eight words on every device that has the same; they open nothing)")
+  }
+
+  private static func row(_ line: ShownLine) { Terminal.print(line, textAt: nameWidth) }
+
+  private static func rows(_ name: String, _ failure: Failure) {
+    row("\(name.padded(to: nameWidth))\(failure.message)")
+    if let hint = failure.hint { row("           \(hint)") }
+  }
+
+  private static let nameWidth = "history    ".count
+  /// The longest word of the list, and a blank.
+  private static let wordWidth = 9
+
+  /// The words in columns on a terminal, so that two screens can be compared; else in one line.
+  private static func grid(_ words: [String]) -> [String] {
+    guard Terminal.isOutputTerminal else { return [words.joined(separator: " ")] }
+    let room = (Terminal.columns - nameWidth + 1) / wordWidth
+    let count = room >= words.count ? words.count : room >= 4 ? 4 : 2
+    return stride(from: 0, to: words.count, by: count).map { start in
+      let row = words[start..<min(start + count, words.count)]
+      return row.dropLast().map { $0.padded(to: wordWidth) }.joined() + (row.last ?? "")
+    }
   }
 
   static func words(_ device: DeviceView) -> String {

@@ -58,6 +58,7 @@ struct PassphraseChangeCommand: CofferCommand {
     let ending = SessionEnding(coffer)
     if context.isJSON { JSON.print(Answer(sessionEnded: ending.wasThere)) }
     context.remark("The passphrase is changed. Older copies of the file still open with the old one.")
+    try AccountReminder(coffer, context).passphraseChanged()
     try ending.tell(context)
   }
 }

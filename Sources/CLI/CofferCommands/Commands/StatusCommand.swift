@@ -11,6 +11,7 @@ internal import MessageFormats
 internal import Primitives
 internal import Secrets
 internal import SecurityKeys
+internal import Syncing
 internal import Texts
 internal import Vaults
 
@@ -61,6 +62,8 @@ struct StatusCommand: CofferCommand {
     var keyCreated: String?
     var lastRecoveryDrill: String?
     var lastBackup: String?
+    /// Missing without an account.
+    var remote: RemoteAnswer?
     var recentFailures: Int?
     var unexaminedFailures: Int?
     var contactCount: Int?
@@ -72,6 +75,11 @@ struct StatusCommand: CofferCommand {
     var fingersLeft: Int?
     var gracePeriodSeconds: Int?
     var tutorialCompleted: Bool?
+  }
+
+  struct RemoteAnswer: Encodable {
+    let waiting: Int
+    let lastComplete: String?
   }
 
   struct AgentAnswer: Encodable {
@@ -134,6 +142,9 @@ struct StatusCommand: CofferCommand {
       .map { RFC3339.format($0.created) }
     answer.lastRecoveryDrill = try coffer.settings().lastRecoveryDrill.map(RFC3339.format)
     answer.lastBackup = try coffer.lastBackup().map { RFC3339.format($0.made) }
+    answer.remote = (Self.readable(&damage) { try coffer.account.glance() } ?? nil).map {
+      RemoteAnswer(waiting: $0.waitingCount, lastComplete: $0.lastComplete.map { RFC3339.format($0) })
+    }
     let device = Self.readable(&damage) { try coffer.device() } ?? nil
     answer.deviceRegistered = device?.state.registeredAt.map {
       RFC3339.format(Int64($0.timeIntervalSince1970))
@@ -187,6 +198,7 @@ struct StatusCommand: CofferCommand {
         "drill      \(answer.lastRecoveryDrill.map(LocalTime.shown) ?? "never: run 'coffer recovery drill'")")
       Self.row(
         "backup     \(answer.lastBackup.map(LocalTime.shown) ?? "none yet: run 'coffer backup FILE'")")
+      if let remote = answer.remote { Self.row("remote     \(remote.words)") }
       if let people {
         people.show(palette)
       } else {
@@ -229,6 +241,14 @@ struct StatusCommand: CofferCommand {
       return answer.afterFirstUnlock
         ? "locked; captures can be added" : "locked; 'coffer unlock' starts a session"
     }
+  }
+}
+
+extension StatusCommand.RemoteAnswer {
+  fileprivate var words: String {
+    let last = lastComplete.map { "complete \(LocalTime.shown($0))" } ?? "never complete"
+    return waiting == 0
+      ? last : "\(waiting.counted("change")) \(waiting == 1 ? "waits" : "wait"): 'coffer sync'; \(last)"
   }
 }
 

@@ -39,7 +39,7 @@ extension Failure {
     case .slotNotReadBack:
       self.init(
         .corrupt, "remote_tampered",
-        "what was just written to the place reads differently; no account was made",
+        "what was just written to the place reads differently; the account was neither made nor changed",
         hint: "check that disk, or use another place")
     case .refused(let outcome): self.init(outcome: outcome, nil)
     }
@@ -47,7 +47,7 @@ extension Failure {
 
   static let wrongForAccount = Failure(
     .wrongSecret, "wrong_secret", "this opens no slot of the account",
-    hint: "it opens with the passphrase or the words that the coffer had when the account was made")
+    hint: "it has slots of its own: at first the passphrase and the words of the coffer in which it was made")
 
   init(address error: AddressError) {
     let hint = "the card is what 'coffer remote card' printed on a device that has the account"
@@ -75,21 +75,20 @@ extension Failure {
       self.init(
         .inUse, "clone_detected",
         "another copy of this device writes to the account, so this one has stopped",
-        hint: "on one of the two: 'coffer remote forget', then 'coffer remote restore'; nothing here is lost")
+        hint: "on one of the two: 'coffer device rejoin'; nothing here is lost")
     case .revoked:
       self.init(
         .refused, "device_revoked", "this device was revoked: it neither sends nor gets anything",
-        hint:
-          "its messages are here; if it is yours still: 'coffer remote forget', then 'coffer remote restore'")
+        hint: "its messages are here; if it is yours still: 'coffer device rejoin'")
     case .notMember:
       self.init(
         .refused, "device_revoked", "this device does not belong to the account",
-        hint: "'coffer remote forget', then 'coffer remote restore' with the card")
+        hint: "'coffer device rejoin' makes it one again")
     case .noSafeEpoch:
       self.init(
         .refused, "no_safe_epoch",
         "there is no key yet that a revoked device does not have, so nothing was sent",
-        hint: "join once more: 'coffer remote forget', then 'coffer remote restore'")
+        hint: "'coffer account settle' makes one")
     case .notOwner:
       self.init(
         .refused, "not_owner", "this passphrase, or these words, are of an earlier state of the account",
@@ -128,7 +127,7 @@ extension Failure {
   private static let forkedOwner = Failure(
     .corrupt, "owner_forked",
     "two devices changed the account at the same time, and it has two continuations",
-    hint: "do not use a device that you do not know; 'coffer sync status' lists them")
+    hint: "'coffer account settle' shows both, and asks which is right")
 
   /// What is wrong at the remote, one of each kind, the worst first.
   static func alarms(_ alarms: Set<Alarm>) -> [Failure] {
@@ -159,7 +158,7 @@ extension Failure {
       Failure(
         .corrupt, "remote_forked",
         "\(forked.counted("device")) went on from an older state: copied, or restored from an image",
-        hint: "on that device: 'coffer remote forget', then 'coffer remote restore'"))
+        hint: "on that device: 'coffer device rejoin'; if it is not yours any more: 'coffer device revoke'"))
     let differs = count { if case .digestDiffers = $0 { true } else { false } }
     add(
       differs,

@@ -45,7 +45,10 @@ enum ArgumentOrder {
   /// Whether an option of this name is followed by a value.
   static func takesValue(_ option: String) -> Bool { options.contains(option) }
 
-  static func sorted(_ arguments: [String], root: any HelpPage.Type) -> Sorted {
+  /// - Parameter takesDefault: whether a group without a word of its own is what it does by default.
+  static func sorted(
+    _ arguments: [String], root: any HelpPage.Type, takesDefault: Bool = false
+  ) -> Sorted {
     var leading: [String] = []
     var rest = arguments[...]
     var words: [String] = []
@@ -70,6 +73,11 @@ enum ArgumentOrder {
       } else {
         break scan
       }
+    }
+    let isBare = rest.first.map { $0.hasPrefix("-") && !["-h", "--help"].contains($0) } ?? true
+    if takesDefault, isBare, let next = command.configuration.defaultSubcommand as? any HelpPage.Type {
+      command = next
+      words.append(next._commandName)
     }
     let arguments = command is any SearchingCommand.Type ? excludedLast(rest) : Array(rest)
     return Sorted(words: words, leading: leading, rest: arguments, command: command)

@@ -2,14 +2,11 @@
 //
 // The options that many commands share. They may also come before the command: `ArgumentOrder` moves them after it.
 
-public import ArgumentParser
-internal import Enclaves
+internal import ArgumentParser
 internal import Glibc
-public import Identities
-public import Keychains
+internal import Keychains
 internal import Secrets
 internal import UserAuthentication
-public import Vaults
 
 struct GlobalOptions: ParsableArguments {
   @Option(help: "Where the coffer is.", completion: .directory) var home: String?
@@ -39,10 +36,7 @@ struct PassphraseOptions: ParsableArguments {
 
   /// The passphrase to open with. An impossible passphrase, such as an empty one, counts as a wrong one.
   func opening() throws -> Passphrase? {
-    do { return try given() } catch var failure as Failure {
-      if failure.exit == .refused { (failure.exit, failure.code) = (.wrongSecret, "wrong_secret") }
-      throw failure
-    }
+    try Passphrase.opening { try given() }
   }
 }
 
@@ -138,6 +132,28 @@ struct NewPassphraseOptions: ParsableArguments {
   }
 }
 
+/// The passphrase that an account has, while its coffer has another one.
+struct FormerPassphraseOptions: ParsableArguments {
+  @Option(
+    name: .customLong("former-passphrase-fd"), help: "Read the former passphrase from this descriptor.")
+  var fd: Int32?
+  @Option(
+    name: .customLong("former-passphrase-file"), help: "Read the former passphrase from this file.",
+    completion: .file())
+  var file: String?
+
+  var isGiven: Bool { fd != nil || file != nil }
+
+  func validate() throws { try Passphrase.checkOneSource(fd: fd, file: file) }
+
+  /// An impossible passphrase, such as an empty one, counts as a wrong one.
+  func opening() throws -> Passphrase? {
+    try Passphrase.opening {
+      try .given(fd: fd, file: file, reading: "former passphrase", option: "--former-passphrase")
+    }
+  }
+}
+
 struct BackupPassphraseOptions: ParsableArguments {
   static let usage = "[--backup-passphrase-fd N | --backup-passphrase-file PATH]"
 
@@ -226,6 +242,14 @@ extension Passphrase {
     }
   }
 
+  /// A passphrase to open with.
+  fileprivate static func opening(_ given: () throws -> Passphrase?) throws -> Passphrase? {
+    do { return try given() } catch var failure as Failure {
+      if failure.exit == .refused { (failure.exit, failure.code) = (.wrongSecret, "wrong_secret") }
+      throw failure
+    }
+  }
+
   /// A PIN as it was typed.
   fileprivate static func givenPIN(
     fd: Int32?, file: String?, reading what: String, option: String
@@ -236,59 +260,5 @@ extension Passphrase {
 
   fileprivate static func checkOneSource(fd: Int32?, file: String?) throws {
     if fd != nil, file != nil { throw ValidationError("give a descriptor or a file, not both") }
-  }
-}
-
-extension PassphrasePolicy: ExpressibleByArgument {}
-
-extension Vault.Order: ExpressibleByArgument {}
-
-extension RevocationCause: ExpressibleByArgument {}
-
-/// Where an attestation key can be made.
-enum AttestationPlace: String, ExpressibleByArgument, CaseIterable {
-  case tpm, software
-
-  var kind: EnclaveKind {
-    switch self {
-    case .tpm: .tpm
-    case .software: .software
-    }
-  }
-}
-
-extension EnclaveKind {
-  var name: String {
-    switch self {
-    case .tpm: "tpm"
-    case .secureEnclave: "secure-enclave"
-    case .software: "software"
-    case .tutorial: "tutorial"
-    }
-  }
-}
-
-/// Where a keychain can be.
-enum KeychainName: String, ExpressibleByArgument, CaseIterable {
-  case file
-  case secretService = "secret-service"
-
-  var place: KeychainPlace {
-    switch self {
-    case .file: .file
-    case .secretService: .secretService
-    }
-  }
-}
-
-/// The key derivations that can be chosen by name.
-enum KDFName: String, ExpressibleByArgument, CaseIterable {
-  case pbkdf2, argon2id
-
-  var kdf: SlotKDF {
-    switch self {
-    case .pbkdf2: .pbkdf2
-    case .argon2id: .recommended
-    }
   }
 }

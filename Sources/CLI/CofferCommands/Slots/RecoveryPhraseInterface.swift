@@ -49,5 +49,6 @@ struct SlotAddRecoveryCommand: CofferCommand {
       throw error
     }
     context.isJSON ? JSON.print(slot) : Terminal.print("\(slot.id)")
+    try AccountReminder(coffer, context).wordsAdded()
   }
 }

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ArgumentParser
+internal import CofferKit
+internal import Couriers
+internal import Histories
+internal import Primitives
+internal import Syncing
+
+struct DeviceRejoinCommand: CofferCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "rejoin", abstract: "Go on as a new device, after this one was copied or revoked.")
+  static let page = """
+    coffer device rejoin: go on as a new device of the account, after this one was copied or revoked
+
+    usage: coffer device rejoin [--words] [--yes]
+                                \(PassphraseOptions.usage)
+                                \(PhraseOptions.usage)
+
+    For a machine that was copied, or put back from an image, and for one that was revoked by mistake: it
+    gets a new identifier and new keys, and its old identifier is revoked. Nothing of it is lost: what counts
+    stays, and what waits here, or does not count any more, is sent again in its new name.
+
+      \(AccountOptions.page)
+      --yes    do not ask
+
+    example: coffer device rejoin
+    """
+
+  @OptionGroup var global: GlobalOptions
+  @OptionGroup var account: AccountOptions
+  @Flag(help: "Do not ask.") var yes = false
+
+  struct Answer: Encodable {
+    let former: String
+    let device: String
+    let sent: Int
+  }
+
+  func execute(_ context: CommandContext) throws {
+    let (open, secret) = try account.open(context)
+    let former = open.synchronizer.device
+    if !yes {
+      try context.insist(
+        "Leave this device's identifier (\(former.short)) and go on under a new one?",
+        otherwise: "this device goes on as it is")
+    }
+    let remote = try open.place.open()
+    let report = try account.watching("joining again", context) { goesOn in
+      try open.synchronizer.rejoin(
+        with: secret, enclave: context.machine.enclaveForNewKeys(), at: remote, progress: goesOn)
+    }
+    let device = open.synchronizer.device
+    if context.isJSON {
+      JSON.print(
+        Answer(
+          former: Hexadecimal.text(former.bytes), device: Hexadecimal.text(device.bytes),
+          sent: report.sentCount))
+    } else {
+      let sent = report.sentCount > 0 ? " \(report.sentCount.counted("change")) sent again." : ""
+      context.remark("This device goes on as \(device.short).\(sent)")
+    }
+    try SyncEnding(report, open.synchronizer).check(context)
+  }
+}
+
+extension DeviceID {
+  /// The beginning of an identifier, as lists show it.
+  var short: String { String(Hexadecimal.text(bytes).prefix(8)) }
+}

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// `coffer sync quarantine`: what a revocation cut off, as a list, and some of it taken in.
+
+internal import CofferKit
+internal import Couriers
+internal import Histories
+internal import Primitives
+internal import Syncing
+internal import Texts
+internal import Vaults
+
+struct SyncQuarantine {
+  private let account: OpenAccount
+  private let changes: [QuarantinedChange]
+
+  struct Answer: Encodable {
+    struct Change: Encodable {
+      /// `version` or `removal`.
+      let kind: String
+      let device: DeviceAnswer?
+      /// What the device was called.
+      let deviceName: String
+      let number: UInt64
+      let came: String
+      let id: String
+      let stored: String?
+      let title: String?
+    }
+    let quarantine: [Change]
+  }
+
+  struct TakenAnswer: Encodable {
+    let taken: [String]
+    let unreadable: [String]
+  }
+
+  init(_ account: OpenAccount) throws {
+    self.account = account
+    changes = try account.synchronizer.quarantine()
+  }
+
+  // MARK: List
+
+  func list(_ context: CommandContext) throws {
+    if context.isJSON { return JSON.print(Answer(quarantine: try answers())) }
+    guard !changes.isEmpty else { return context.remark("No revocation has cut anything off.") }
+    for change in changes { Terminal.print(Self.line(change)) }
+    if context.hasTerminal {
+      context.remark(
+        "None of this has an effect. 'coffer sync quarantine take ID' makes a message one of this device.")
+    }
+  }
+
+  private func answers() throws -> [Answer.Change] {
+    let devices = try Dictionary(
+      uniqueKeysWithValues: account.synchronizer.status().devices.map { ($0.id, DeviceAnswer($0)) })
+    return changes.map { change in
+      Answer.Change(
+        kind: change.kind == .version ? "version" : "removal", device: devices[change.device],
+        deviceName: change.deviceName, number: change.number, came: RFC3339.format(change.cameAt),
+        id: change.message.description, stored: change.storedAt.map { RFC3339.format($0) },
+        title: change.title)
+    }
+  }
+
+  private static func line(_ change: QuarantinedChange) -> ShownLine {
+    let id = Terminal.isOutputTerminal ? MessageChoice.shown(change.message) : change.message.description
+    let what = change.kind == .removal ? "removed " : ""
+    let title = change.title ?? (change.kind == .version ? "(not here)" : "")
+    return
+      "\(id)  \(LocalTime.shown(change.cameAt))  \(change.deviceName) \(String(change.number))  \(what)\(title)"
+  }
+
+  // MARK: Taking
+
+  func take(_ words: [String], _ context: CommandContext) throws {
+    let chosen = try words.map(message)
+    let taking = try account.synchronizer.takeFromQuarantine(chosen) { try account.place.open() }
+    if context.isJSON {
+      JSON.print(
+        TakenAnswer(
+          taken: taking.taken.map(\.description), unreadable: taking.unreadable.map(\.description)))
+    } else if !taking.taken.isEmpty {
+      context.remark(
+        "\(taking.taken.count.counted("message")) taken in; 'coffer sync' sends \(taking.taken.count == 1 ? "it" : "them")."
+      )
+    }
+    guard taking.unreadable.isEmpty else {
+      throw Failure(
+        .corrupt, "remote_incomplete",
+        "\(taking.unreadable.count.counted("message")) cannot be read: the content is not at the place, or damaged",
+        hint: "on a device that has it: 'coffer remote verify --read 100', then try again")
+    }
+  }
+
+  /// The message whose identifier is this, or ends so.
+  private func message(_ word: String) throws -> MessageID {
+    let text = word.lowercased()
+    let found = Set(
+      changes.filter { $0.kind == .version }.map(\.message).filter {
+        $0.description == text || text.count >= 4 && $0.description.hasSuffix(text)
+      })
+    guard let message = found.first else {
+      throw Failure(
+        .missing, "message_not_found", "no message that was cut off has this identifier",
+        hint: "'coffer sync quarantine' lists them; a removal is done again with 'coffer remove'")
+    }
+    guard found.count == 1 else {
+      let (message, hint) = MessageChoice.ambiguity(
+        word, "messages that were cut off",
+        found.sorted().map { id in (id, changes.first { $0.message == id }?.title ?? "") })
+      throw Failure(.usage, "ambiguous_message", message, hint: hint)
+    }
+    return message
+  }
+}
