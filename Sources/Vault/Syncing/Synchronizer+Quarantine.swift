@@ -100,29 +100,49 @@ extension Synchronizer {
       latest[version.record] = max(latest[version.record] ?? version, version)
     }
     var taking = QuarantineTaking()
-    var batch: [(version: RecordVersion, frame: SharedSecretBytes)] = []
+    var batch: [Taken] = []
     for message in messages {
       guard let version = latest.removeValue(forKey: message) else { continue }
-      guard let frame = try content(of: version, at: remote), try isUsable(frame, version) else {
+      guard let parts = try parts(of: version, at: remote), try isUsable(parts, version) else {
         taking.unreadable.append(message)
         continue
       }
-      batch.append((version, frame))
-      if batch.reduce(0, { $0 + $1.frame.count }) >= Self.batchByteCount { try take(&batch, &taking) }
+      batch.append(Taken(version: version, parts: parts))
+      if batch.reduce(0, { $0 + $1.byteCount }) >= Self.batchByteCount { try take(&batch, &taking) }
     }
     try take(&batch, &taking)
     return taking
   }
 
-  private func content(
+  /// A version that is taken in, with all parts of its content.
+  private struct Taken {
+    let version: RecordVersion
+    let parts: [SharedSecretBytes]
+
+    var byteCount: Int { parts.reduce(0) { $0 + $1.count } }
+  }
+
+  /// All parts of a content; nil if one of them is nowhere.
+  private func parts(
     of version: RecordVersion, at remote: () throws -> any Remote
+  ) throws -> [SharedSecretBytes]? {
+    var parts: [SharedSecretBytes] = []
+    for part in 0..<UInt16(history.wantedPartCount(of: version) ?? 1) {
+      guard let found = try content(ContentName(version, part: part), at: remote) else { return nil }
+      parts.append(found)
+    }
+    return parts
+  }
+
+  private func content(
+    _ content: ContentName, at remote: () throws -> any Remote
   ) throws -> SharedSecretBytes? {
-    if let frame = contents.frame(of: version) { return frame }
-    for name in history.packs(of: version) {
+    if let frame = contents.frame(of: content) { return frame }
+    for name in history.packs(holding: content) {
       var requests = RemoteRequests(try remote(), account: history.account)
       switch requests.answer(.get(name)) {
       case .got(let object):
-        if let frame = history.content(of: version, in: object) { return frame }
+        if let frame = history.content(content, in: object, of: name) { return frame }
       case .missing: continue
       default: throw SyncError.remote(requests.lastError ?? .unreachable)
       }
@@ -131,7 +151,7 @@ extension Synchronizer {
   }
 
   /// Whether the vault can store a content under its own name: who sent it was a member, and may be a bad one.
-  private func isUsable(_ sent: SharedSecretBytes, _ version: RecordVersion) throws -> Bool {
+  private func isUsable(_ sent: [SharedSecretBytes], _ version: RecordVersion) throws -> Bool {
     guard let frame = SentFrame(sent),
       let facts = frame.frame.withBytes({ VersionRow.facts(of: $0, row: frame.row) }),
       facts.message == version.record
@@ -144,28 +164,31 @@ extension Synchronizer {
 
   /// One transaction: the changes that wait, and the rows as they are shown.
   private func take(
-    _ batch: inout [(version: RecordVersion, frame: SharedSecretBytes)], _ taking: inout QuarantineTaking
+    _ batch: inout [Taken], _ taking: inout QuarantineTaking
   ) throws {
     guard !batch.isEmpty else { return }
     try alone {
       try takeChanges(limit: Self.batchCount)
       var arrivals = Arrivals()
       var records: Set<RecordID> = []
-      for (version, frame) in batch {
-        let record = version.record
+      for taken in batch {
+        let record = taken.version.record
         let seen = history.shownVersions(of: record).map(\.version).filter {
           rowWithContent(of: RecordVersion(record: record, version: $0)) != nil
         }
-        let storedAt = history.storedAt(record, version.version) ?? now
+        let storedAt = history.storedAt(record, taken.version.version) ?? now
         let effects = history.step(
-          .add(record: record, frame: frame, replacing: seen, at: storedAt), on: &machine)
-        guard case .keep(_, let new, _)? = effects.first else {
+          .add(
+            record: record, frame: taken.parts[0],
+            further: taken.parts.dropFirst().map { FrameHash(hashing: $0) }, replacing: seen, at: storedAt),
+          on: &machine)
+        guard case .keep(let content, _)? = effects.first else {
           taking.unreadable.append(record)
           continue
         }
-        let name = RecordVersion(record: record, version: new)
-        contents.keep(frame, of: name)
-        try arrivals.take(frame, of: name, storedAt: storedAt, contents: contents, vault: vault)
+        contents.keep(taken.parts[0], of: content.version, byteCount: taken.byteCount)
+        try arrivals.take(
+          taken.parts, of: content.version, storedAt: storedAt, contents: contents, vault: vault)
         records.insert(record)
         taking.taken.append(record)
       }

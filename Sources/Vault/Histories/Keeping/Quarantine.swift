@@ -3,7 +3,6 @@
 // What does not count, as its user looks through it: changes that a revocation cut off. They are kept and have no effect.
 
 public import Primitives
-public import Secrets
 
 /// What one segment that does not count would have changed.
 public struct QuarantinedSegment: Sendable {
@@ -55,36 +54,8 @@ extension History {
   private func isOnlyQuarantined(_ version: RecordVersion) -> Bool {
     let all = records.versions[version.record] ?? [:]
     guard let entry = all[version.version], !counts(entry) else { return false }
-    return !all.values.contains { $0.frameHash == entry.frameHash && counts($0) }
-      && !shownVersions(of: version.record).contains { $0.frameHash == entry.frameHash }
-  }
-
-  /// The packs in which the content of a version may be, the best first.
-  public func packs(of version: RecordVersion) -> [ObjectName] {
-    var names: [ObjectName] = []
-    for place in places(of: version) {
-      guard let pack = pack(at: place) else { continue }
-      let name = ObjectName.pack(place.segment.device, pack.hash)
-      if !names.contains(name) { names.append(name) }
-    }
-    return names
-  }
-
-  /// The content of a version out of a pack of ``packs(of:)``; nil if it is not there as the version says.
-  public func content(of version: RecordVersion, in object: [UInt8]) -> SharedSecretBytes? {
-    let hash = ObjectHash(hashing: object)
-    guard let epoch = try? Pack.epoch(of: object), let keys = keys[epoch],
-      let directory = try? Pack.directory(of: object, keys: keys, account: account)
-    else { return nil }
-    for place in places(of: version) where pack(at: place)?.hash == hash {
-      let frame = try? Pack.entry(
-        place.place.entry, of: object, directory: directory, keys: keys, account: account)
-      if let frame, FrameHash(hashing: frame) == records.versions[version.record]?[version.version]?.frameHash
-      {
-        return frame
-      }
-    }
-    return nil
+    return !all.values.contains { $0.hashes == entry.hashes && counts($0) }
+      && !shownVersions(of: version.record).contains { $0.hashes == entry.hashes }
   }
 
   // MARK: Before a revocation
