@@ -78,6 +78,7 @@ struct AccountSlotsTests {
 
   @Test("Words are added and removed; the last slot is whatever is left")
   func addedAndRemoved() throws {
+    let former = try #require(first.coffer.account.open().slots.first { $0.kind == .words })
     let other = AccountSecret(
       RecoveryPhrase(entropy: SecretBytes(copying: [UInt8](repeating: 9, count: 16).span.bytes)))
     let added = try second.coffer.account.open().changeSlots(
@@ -85,7 +86,6 @@ struct AccountSlotsTests {
     #expect(added.outcome == .complete)
     try first.sync(at: folder.remote)
     #expect(try opens(first, other) && opens(first, words))
-    let former = try #require(first.coffer.account.open().slots.first { $0.kind == .words })
     // Opened with the words that go.
     let removed = try first.coffer.account.open().changeSlots(
       adding: nil, removing: [former.id], costs: SyncedCoffer.costs(), with: words, at: folder.remote)
