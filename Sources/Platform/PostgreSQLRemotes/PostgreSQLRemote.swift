@@ -30,9 +30,12 @@ package struct PostgreSQLRemote: PagedRemote {
     // are before "{", which comes after "z".
     let after = continuation.isEmpty ? (folder.isEmpty ? "" : folder + "/") : continuation
     let rows = try rows(.list, [Array(after.utf8), Array((folder.isEmpty ? "{" : folder + "0").utf8)])
-    guard let first = rows.first, let time = first.first.flatMap(Self.number) else { throw .invalidAnswer }
+    // Without any object there is one row, with the time alone.
+    guard rows.allSatisfy({ $0.count == 4 && ($0[1] != nil || rows.count == 1) }), let first = rows.first,
+      let time = Self.number(first[0])
+    else { throw .invalidAnswer }
     var objects: [RemoteObject] = []
-    for row in rows.prefix(CourierPage.objectCountLimit) where row.count == 4 && row[1] != nil {
+    for row in rows.prefix(CourierPage.objectCountLimit) where row[1] != nil {
       guard let name = Self.text(row[1]), let length = Self.number(row[2]), let date = Self.number(row[3]),
         objects.last.map({ $0.name < name }) ?? true, name > after
       else { throw .invalidAnswer }

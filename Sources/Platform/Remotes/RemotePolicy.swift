@@ -22,7 +22,7 @@ public enum RemotePolicy {
       name text COLLATE "C" NOT NULL,
       hash bytea NOT NULL,
       body bytea NOT NULL,
-      created timestamptz NOT NULL DEFAULT now(),
+      created timestamptz NOT NULL,
       number bigint GENERATED ALWAYS AS IDENTITY,
       PRIMARY KEY (account, name, hash),
       CONSTRAINT name_is_ours CHECK (name ~ '^[a-z0-9-]+(/[a-z0-9-]+)*$'),
@@ -31,6 +31,8 @@ public enum RemotePolicy {
         name !~ '/([0-9a-f]{16}-)?[0-9a-f]{64}$' OR right(name, 64) = encode(hash, 'hex')),
       CONSTRAINT body_is_short CHECK (octet_length(body) <= 67108864)
     );
+    -- Not now(): that is when the transaction began, which a device chooses.
+    ALTER TABLE coffer.object ALTER COLUMN created SET DEFAULT clock_timestamp();
     ALTER TABLE coffer.object ALTER COLUMN body SET STORAGE EXTERNAL;
     ALTER TABLE coffer.object ENABLE ROW LEVEL SECURITY;
     DROP POLICY IF EXISTS account ON coffer.object;

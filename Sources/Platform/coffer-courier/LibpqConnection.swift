@@ -34,6 +34,9 @@ final class LibpqConnection: @unchecked Sendable {
     "/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt", "/etc/ssl/ca-bundle.pem",
   ]
 
+  /// Bytes in the rows of an answer, at most: an object, or a page of a list.
+  private static let byteCountLimit = RemoteObject.byteCountLimit + 1 << 20
+
   /// Connects.
   init(_ place: PostgreSQLPlace, stallSeconds: Int) throws(PostgreSQLTransportError) {
     self.stallSeconds = stallSeconds
@@ -46,12 +49,14 @@ final class LibpqConnection: @unchecked Sendable {
     try connect(place)
     guard unsafe PQsetnonblocking(connection, 1) == 0 else { throw .interrupted }
     // Names mean what the system has; a server that hangs is noticed there, too; and what is acknowledged is
-    // on its disk, whatever the settings of the role are.
+    // on its disk and on those of synchronous standbys, whatever the settings of the role are: a warning says
+    // when it is not.
     let setUp = """
       SELECT set_config('search_path', 'pg_catalog', false), \
       set_config('statement_timeout', '\(stallSeconds)s', false), \
+      set_config('client_min_messages', 'warning', false), \
       set_config('synchronous_commit',
-        CASE current_setting('synchronous_commit') WHEN 'off' THEN 'on' \
+        CASE current_setting('synchronous_commit') WHEN 'off' THEN 'on' WHEN 'local' THEN 'on' \
         ELSE current_setting('synchronous_commit') END, false)
       """
     let isSent = unsafe PQsendQueryParams(connection, setUp, 0, nil, nil, nil, nil, 1)
@@ -201,6 +206,8 @@ final class LibpqConnection: @unchecked Sendable {
   /// Sends what waits, and takes the answer to its end.
   private func answer(_ isSent: Int32) throws(PostgreSQLTransportError) -> [[[UInt8]?]] {
     guard isSent == 1 else { throw .interrupted }
+    // Row by row, so that a server cannot fill the memory with many.
+    _ = unsafe PQsetSingleRowMode(connection)
     while true {
       let rest = unsafe PQflush(connection)
       guard rest >= 0 else { throw .interrupted }
@@ -211,6 +218,7 @@ final class LibpqConnection: @unchecked Sendable {
       }
     }
     var rows: [[[UInt8]?]] = []
+    var byteCount = 0
     var error: PostgreSQLTransportError?
     while true {
       while unsafe PQisBusy(connection) == 1 {
@@ -219,7 +227,17 @@ final class LibpqConnection: @unchecked Sendable {
         }
       }
       guard let result = unsafe LibpqResult(PQgetResult(connection)) else { break }
-      if result.isGood { rows = result.rows() } else { error = error ?? result.error }
+      guard result.isExpected else { throw .invalid }
+      guard result.isGood else {
+        error = error ?? result.error
+        continue
+      }
+      let more = result.rows()
+      rows += more
+      byteCount += more.reduce(0) { $1.reduce($0) { $0 + ($1?.count ?? 0) } }
+      guard rows.count <= PostgreSQLStatement.rowCountLimit, byteCount <= Self.byteCountLimit else {
+        throw .invalid
+      }
     }
     if let error { throw error }
     return rows

@@ -20,8 +20,11 @@ struct LibpqResult: ~Copyable {
   /// Whether the statement was carried out.
   var isGood: Bool {
     let status = unsafe PQresultStatus(result)
-    return status == PGRES_COMMAND_OK || status == PGRES_TUPLES_OK
+    return status == PGRES_COMMAND_OK || status == PGRES_TUPLES_OK || status == PGRES_SINGLE_TUPLE
   }
+
+  /// Whether it is of a kind that our statements have. After others, such as those of COPY, an answer need not end.
+  var isExpected: Bool { unsafe isGood || PQresultStatus(result) == PGRES_FATAL_ERROR }
 
   /// Why it was not.
   var error: PostgreSQLTransportError {

@@ -42,7 +42,7 @@ extension Synchronizer {
   ///
   /// - Parameters:
   ///   - new: what opens the new slot; nil to remove alone.
-  ///   - removing: slots in force that leave.
+  ///   - removing: chooses the slots that leave, of those that are in force after what is new was got.
   ///   - isOwn: whether `new` is the passphrase of this coffer.
   ///   - costs: of a passphrase.
   ///   - secret: opens a slot in force.
@@ -50,7 +50,8 @@ extension Synchronizer {
   /// - Returns: how the run ended that told the others.
   /// - Throws: `SyncError.wrongSecret`, `.slotNotReadBack`, `.remote`, `.refused`; `Argon2idError`; else as a run.
   public func changeSlots(
-    adding new: AccountSecret?, removing: [SlotID], isOwn: Bool = false, costs: Argon2idParameters,
+    adding new: AccountSecret?, removing chosen: ([SlotView]) -> [SlotID], isOwn: Bool = false,
+    costs: Argon2idParameters,
     with secret: AccountSecret, at remote: any Remote, progress: (SyncReport) -> Bool = { _ in true }
   ) throws -> SyncReport {
     let slot = try openSlot(with: secret, at: remote)
@@ -58,6 +59,7 @@ extension Synchronizer {
       try NewSlot($0, urlSecret: address().secret, costs: costs, machine: machine)
     }
     try pull(at: remote, progress: progress)
+    let removing = chosen(slots)
     var entries: [SlotEntry] = []
     if let prepared {
       guard let anchor = history.lastOperation else { throw SyncError.notThere }

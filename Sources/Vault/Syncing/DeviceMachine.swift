@@ -20,10 +20,11 @@ final class DeviceMachine: Machine {
     self.contents = contents
   }
 
-  /// - Throws: what the enclave said during the last step.
+  /// - Throws: what the enclave said during the last step, or the vault's file.
   func checkEnclave() throws {
     defer { failure = nil }
     if let failure { throw failure }
+    try contents.checkReading()
   }
 
   func random(_ count: Int) -> [UInt8] { SystemRandom.publicBytes(count: count) }

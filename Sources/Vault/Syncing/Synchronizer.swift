@@ -87,6 +87,8 @@ public final class Synchronizer {
           outcome = .complete
           break
         }
+        // The question may have stood for long: what another process has taken in since decides.
+        try alone {}
       }
       let answer = requests.answer(request)
       if case (.delete, .done) = (request, answer) { report.deletedCount += 1 }

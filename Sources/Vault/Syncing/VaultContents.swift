@@ -29,6 +29,9 @@ final class VaultContents {
   private(set) var framesByteCount = 0
   /// Parts of contents that came, until all of them are here.
   private var parts: [RecordVersion: [UInt16: SharedSecretBytes]] = [:]
+  /// An error of the file in a step, which must not be stored then.
+  private var failure: (any Error)?
+  private static let unfinishedLimit = 4
   /// Contents that were compared and not stored.
   private var compared: Set<ContentName> = []
 
@@ -48,12 +51,14 @@ final class VaultContents {
     if let frame = frames[content] ?? parts[content.version]?[content.part] { return frame }
     guard let vault, let row = byVersion[content.version], rows[row]?.standing != nil else { return nil }
     var frame: SharedSecretBytes?
-    // An error of the file ends the run at its next transaction; a row that does not open counts as not here.
-    _ = try? vault.withFrames([row]) { id, bytes in
-      let part = Int(content.part)
-      if part < SentFrame.partCount(of: bytes) { frame = SentFrame.part(part, row: id, frame: bytes) }
-      return false
-    }
+    // A row that does not open counts as not here; an error of the file does not.
+    do {
+      _ = try vault.withFrames([row]) { id, bytes in
+        let part = Int(content.part)
+        if part < SentFrame.partCount(of: bytes) { frame = SentFrame.part(part, row: id, frame: bytes) }
+        return false
+      }
+    } catch { failure = failure ?? error }
     return frame
   }
 
@@ -66,10 +71,20 @@ final class VaultContents {
 
   // MARK: What comes
 
+  /// - Throws: what reading a content has thrown since the last call.
+  func checkReading() throws {
+    defer { failure = nil }
+    if let failure { throw failure }
+  }
+
   /// A part of a content came.
   /// - Returns: all parts, if this was the last of them.
   func take(_ frame: SharedSecretBytes, of content: ContentName, partCount: Int) -> [SharedSecretBytes]? {
     if partCount == 1 { return [frame] }
+    // Of contents whose other parts do not come, few are kept: another run gets them again.
+    if parts.count >= Self.unfinishedLimit, parts[content.version] == nil, let oldest = parts.keys.min() {
+      parts[oldest] = nil
+    }
     parts[content.version, default: [:]][content.part] = frame
     guard let all = parts[content.version], all.count == partCount else { return nil }
     parts[content.version] = nil

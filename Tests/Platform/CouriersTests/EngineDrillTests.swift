@@ -81,6 +81,7 @@ private final class Writers: Sendable {
           } catch {
             // The next one is for where the service is by then.
             kept = nil
+            usleep(50_000)
           }
         }
       }
@@ -90,9 +91,13 @@ private final class Writers: Sendable {
   var count: Int { acknowledged.withLock { $0.count } }
 
   /// Waits until so many more objects were acknowledged.
-  func wait(for more: Int) {
+  func wait(for more: Int) throws {
     let target = count + more
-    while count < target { usleep(10_000) }
+    let end = ContinuousClock.now + .seconds(120)
+    while count < target {
+      try #require(ContinuousClock.now < end, "nothing was written for two minutes")
+      usleep(10_000)
+    }
   }
 
   func end() -> [String: [UInt8]] {
@@ -113,10 +118,11 @@ struct EngineDrillTests {
   func failover() throws {
     let engine = try OwnEngine("postgresql")
     let writers = Writers(4) { try engine.remote() }
-    writers.wait(for: 200)
+    defer { _ = writers.end() }
+    try writers.wait(for: 200)
     try engine.run("kill", "a")
     try engine.run("promote")
-    writers.wait(for: 200)
+    try writers.wait(for: 200)
     try check(writers.end(), engine)
   }
 
@@ -129,10 +135,11 @@ struct EngineDrillTests {
   func everything(name: String) throws {
     let engine = try OwnEngine(name)
     let writers = Writers(2) { try engine.remote() }
-    writers.wait(for: 60)
+    defer { _ = writers.end() }
+    try writers.wait(for: 60)
     try engine.run("kill")
     try engine.run("again")
-    writers.wait(for: 60)
+    try writers.wait(for: 60)
     try check(writers.end(), engine)
   }
 
@@ -143,9 +150,10 @@ struct EngineDrillTests {
   func disk() throws {
     let engine = try OwnEngine("ceph")
     let writers = Writers(2) { try engine.remote() }
-    writers.wait(for: 60)
+    defer { _ = writers.end() }
+    try writers.wait(for: 60)
     try engine.run("kill", "osd.1")
-    writers.wait(for: 120)
+    try writers.wait(for: 120)
     try check(writers.end(), engine)
   }
 

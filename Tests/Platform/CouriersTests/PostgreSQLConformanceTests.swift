@@ -113,5 +113,16 @@ struct PostgreSQLConformanceTests {
         VALUES ('ada', 'rotten/c', sha256('c'), 'c', '2000-01-01')
         """)
     }
+    // Nor is it the beginning of a transaction that waits.
+    let isLater = try server.sql(
+      """
+      SET ROLE ada;
+      BEGIN;
+      DO $$ BEGIN PERFORM pg_sleep(0.2); END $$;
+      INSERT INTO coffer.object (account, name, hash, body) VALUES ('ada', 'rotten/d', sha256('d'), 'd');
+      SELECT created - now() >= interval '0.2 s' FROM coffer.object WHERE name = 'rotten/d';
+      ROLLBACK;
+      """)
+    #expect(isLater.trimmingCharacters(in: .whitespacesAndNewlines) == "t")
   }
 }

@@ -82,6 +82,7 @@ struct PostgreSQLRemoteTests {
       [[nil, Array("a/b".utf8), nil, nil]],
       [[number(1, 8), Array("a/b".utf8), nil, number(1, 8)]], [[]],
       [[number(1, 8), Array("a/b".utf8), number(-1, 4), number(1, 8)]],
+      names.map { _ in [number(1, 8)] }, [row("a/b"), [number(1, 8), nil, nil, nil]],
     ] as [Rows] {
       #expect(throws: RemoteError.invalidAnswer, "\(rows)") {
         try remote(ScriptedTransport([.success(rows)])).page("a", continuation: "")

@@ -36,7 +36,7 @@ public final class PostgreSQLServer: @unchecked Sendable {
   public static let database = "coffer"
   public static let password = "p/a:s@s w%rd"
 
-  public let port: UInt16
+  public private(set) var port: UInt16 = 0
   /// Of its key, as a place has it.
   public let pin: String
   private let folder: String
@@ -49,11 +49,11 @@ public final class PostgreSQLServer: @unchecked Sendable {
   public init(diskByteCount: Int? = nil) throws {
     self.diskByteCount = diskByteCount
     try #require(Self.isInstalled, Self.absence)
-    folder = FileManager.default.temporaryDirectory.appending(path: "pg-\(UUID().uuidString.prefix(8))").path
+    // The path of a socket is short, and the server's user has to pass.
+    folder = "/tmp/pg-\(UUID().uuidString.prefix(8))"
     try FileManager.default.createDirectory(
       atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
     if geteuid() == 0 { try Self.run(["/usr/bin/chown", "postgres:", folder]) }
-    port = try Self.freePort()
     leash = try Self.holdLeash(shell, folder)
     try Self.run(
       Self.user + [
@@ -63,7 +63,7 @@ public final class PostgreSQLServer: @unchecked Sendable {
     pin = try Self.makeCertificate(folder)
     let lines =
       [
-        "listen_addresses = '127.0.0.1'", "port = \(port)", "unix_socket_directories = '\(folder)'",
+        "listen_addresses = '127.0.0.1'", "unix_socket_directories = '\(folder)'",
         "shared_buffers = 16MB", "max_connections = 60", "wal_level = minimal", "max_wal_senders = 0",
         "fsync = off", "jit = off", "ssl = on", "ssl_cert_file = '\(folder)/certificate'",
         "ssl_key_file = '\(folder)/key'",
@@ -71,7 +71,7 @@ public final class PostgreSQLServer: @unchecked Sendable {
     try Self.run(
       Self.user + ["/bin/sh", "-c", "cat >> \"$0\"", folder + "/data/postgresql.conf"],
       input: lines.joined(separator: "\n") + "\n")
-    try start()
+    try startAtFreePort()
     try sql("CREATE DATABASE \(Self.database)", database: "postgres")
     try sql(RemotePolicy.postgreSQL)
     try addUser("ada", in: "coffer_writer")
@@ -85,6 +85,14 @@ public final class PostgreSQLServer: @unchecked Sendable {
 
   // MARK: Running
 
+  /// Another process may take a port between the choice and the start.
+  private func startAtFreePort() throws {
+    for tries in (0..<3).reversed() {
+      port = try Self.freePort()
+      do { return try start() } catch  where tries > 0 {}
+    }
+  }
+
   /// Starts it, and waits until it answers.
   public func start() throws {
     var prefix = Self.apart
@@ -97,7 +105,8 @@ public final class PostgreSQLServer: @unchecked Sendable {
     }
     try Self.run(
       prefix + Self.user + [
-        Self.program("pg_ctl"), "-D", folder + "/data", "-l", folder + "/log", "-w", "-s", "start",
+        Self.program("pg_ctl"), "-D", folder + "/data", "-l", folder + "/log", "-o", "-p \(port)", "-w", "-s",
+        "start",
       ])
   }
 
@@ -227,7 +236,9 @@ extension PostgreSQLServer {
       trap '' HUP INT TERM
       cat >/dev/null
       read -r process 2>/dev/null <"$1/data/postmaster.pid" && kill -QUIT "$process"
-      while [[ -n $process ]] && kill -0 "$process"; do
+      # A process that nobody waits for stays as a zombie.
+      for round in {1..600}; do
+        grep -qs '^State:.[^Z]' "/proc/$process/status" || break
         sleep 0.05
       done
       rm -rf "$1"

@@ -55,6 +55,22 @@ struct PartTests {
     try simulation.comeToRest(isThorough: true)
   }
 
+  @Test("A message has at most 16 parts: they are in memory together")
+  func mostParts() {
+    for (count, isRefused) in [(15, false), (16, true)] {
+      var computer = RuleTests.pair().computers[0]
+      let further = (0..<count).map { FrameHash(hashing: [UInt8($0)].span.bytes) }
+      let effects = computer.history.step(
+        .add(
+          record: RecordID(), frame: SharedSecretBytes(SecretBytes(copying: [7].span.bytes)),
+          further: further,
+          replacing: [], at: 0), on: &computer.machine)
+      var wasRefused = false
+      if case .ended(.tooLarge)? = effects.first { wasRefused = true }
+      #expect(wasRefused == isRefused && effects.count == 1)
+    }
+  }
+
   @Test("What is removed when a part of it was sent leaves nothing at the remote") func removedHalfway()
     throws
   {

@@ -45,7 +45,7 @@ struct AccountSlotsTests {
   ) throws -> SyncReport {
     let synchronizer = try coffer.coffer.account.open()
     return try synchronizer.changeSlots(
-      adding: new, removing: synchronizer.slots.filter { $0.kind == .passphrase }.map(\.id), isOwn: true,
+      adding: new, removing: { $0.filter { $0.kind == .passphrase }.map(\.id) }, isOwn: true,
       costs: SyncedCoffer.costs(), with: secret, at: remote ?? folder.remote)
   }
 
@@ -82,13 +82,15 @@ struct AccountSlotsTests {
     let other = AccountSecret(
       RecoveryPhrase(entropy: SecretBytes(copying: [UInt8](repeating: 9, count: 16).span.bytes)))
     let added = try second.coffer.account.open().changeSlots(
-      adding: other, removing: [], costs: SyncedCoffer.costs(), with: passphrase(), at: folder.remote)
+      adding: other, removing: { _ in [] }, costs: SyncedCoffer.costs(), with: passphrase(), at: folder.remote
+    )
     #expect(added.outcome == .complete)
     try first.sync(at: folder.remote)
     #expect(try opens(first, other) && opens(first, words))
     // Opened with the words that go.
     let removed = try first.coffer.account.open().changeSlots(
-      adding: nil, removing: [former.id], costs: SyncedCoffer.costs(), with: words, at: folder.remote)
+      adding: nil, removing: { _ in [former.id] }, costs: SyncedCoffer.costs(), with: words, at: folder.remote
+    )
     #expect(removed.outcome == .complete)
     try second.sync(at: folder.remote)
     #expect(try !opens(second, words) && opens(second, other) && opens(second, passphrase()))
@@ -100,6 +102,23 @@ struct AccountSlotsTests {
         == .complete)
     #expect(try first.sync(at: folder.remote).outcome == .complete)
     #expect(try second.sync(at: folder.remote).outcome == .revoked)
+  }
+
+  @Test("The last slot stays, also for a device that has not heard that the other one is gone")
+  func lastSlot() throws {
+    let words = try #require(second.coffer.account.open().slots.first { $0.kind == .words })
+    let removed = try second.coffer.account.open().changeSlots(
+      adding: nil, removing: { _ in [words.id] }, costs: SyncedCoffer.costs(), with: passphrase(),
+      at: folder.remote)
+    #expect(removed.outcome == .complete)
+    let stale = try first.coffer.account.open()
+    #expect(stale.slots.count == 2)
+    #expect(throws: SyncError.refused(.lastSlot)) {
+      try stale.changeSlots(
+        adding: nil, removing: { $0.filter { $0.kind == .passphrase }.map(\.id) },
+        costs: SyncedCoffer.costs(), with: passphrase(), at: folder.remote)
+    }
+    #expect(try first.sync(at: folder.remote).outcome == .complete && opens(first, passphrase()))
   }
 
   @Test("A slot that reads differently is not relied on")

@@ -32,7 +32,7 @@ struct SettlingTests {
   private func exchange(_ new: String, on coffer: SyncedCoffer, at remote: any Remote) throws {
     let synchronizer = try coffer.coffer.account.open()
     let report = try synchronizer.changeSlots(
-      adding: passphrase(new), removing: synchronizer.slots.filter { $0.kind == .passphrase }.map(\.id),
+      adding: passphrase(new), removing: { $0.filter { $0.kind == .passphrase }.map(\.id) },
       costs: SyncedCoffer.costs(), with: passphrase(), at: remote)
     try #require(report.outcome == .complete)
   }

@@ -118,6 +118,20 @@ struct SweepTests {
     #expect(verified.outcome == .complete && verified.alarms.isEmpty && verified.putBackCount == 0)
   }
 
+  @Test("What another process took in while the question stood decides: nothing is deleted")
+  func overtaken() throws {
+    try letWeeksPass()
+    let before = try packs()
+    #expect(throws: SyncError.busy) {
+      try sweep(first) { _ in
+        try first.add("meanwhile")
+        try #require(first.sync(at: folder.remote).outcome == .complete)
+        return true
+      }
+    }
+    #expect(try before.isSubset(of: packs()))
+  }
+
   @Test("While something is wrong at the place, or held, nothing is deleted")
   func refused() throws {
     try letWeeksPass()

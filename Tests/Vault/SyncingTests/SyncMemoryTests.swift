@@ -98,7 +98,7 @@ struct SyncMemoryTests {
     let new = AccountSecret(try Passphrase(utf8: typed))
     let synchronizer = try coffer.coffer.account.open()
     _ = try synchronizer.changeSlots(
-      adding: new, removing: synchronizer.slots.filter { $0.kind == .passphrase }.map(\.id),
+      adding: new, removing: { $0.filter { $0.kind == .passphrase }.map(\.id) },
       costs: SyncedCoffer.costs(), with: AccountSecret(SyncedCoffer.passphrase()), at: folder.remote)
     _ = try synchronizer.rejoin(with: new, enclave: SyncedCoffer.enclave, at: folder.remote)
     for (number, key) in synchronizer.history.epochKeys {

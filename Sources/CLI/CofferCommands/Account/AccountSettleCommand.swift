@@ -48,8 +48,11 @@ struct AccountSettleCommand: CofferCommand {
     let (open, secret) = try account.open(context)
     let remote = try open.place.open()
     let news = try open.run("syncing", .sync, context)
-    if news.outcome == .unreachable { throw Failure(outcome: .unreachable, news.remoteError) }
-    guard let fork = open.synchronizer.ownerFork else { return try handOut(open, secret, context) }
+    guard let fork = open.synchronizer.ownerFork, news.outcome != .unreachable else {
+      // Without a safe epoch, keys are what is missing.
+      if news.outcome != .noSafeEpoch { try SyncEnding(news, open.synchronizer).check(context) }
+      return try handOut(open, secret, context)
+    }
     let view = OwnerForkWords(fork)
     if !context.isJSON { for line in view.lines { Terminal.print("\(line)") } }
     let number = try chosen(fork, view, context)

@@ -58,7 +58,8 @@ struct AccountSlotsAddCommand: CofferCommand {
         .refused, "same_passphrase", "this opens the account already", hint: "nothing is to be done")
     }
     try AccountSlotsChange(open, context).make(
-      adding: new, removing: [], isOwn: kind == .passphrase, with: known, usesWords: kind == .passphrase)
+      adding: new, removing: { _ in [] }, isOwn: kind == .passphrase, with: known,
+      usesWords: kind == .passphrase)
     context.remark("The account opens with \(kind == .words ? "these words" : "this passphrase") too.")
   }
 }
@@ -100,11 +101,7 @@ struct AccountSlotsRemoveCommand: CofferCommand {
     guard found.count == 1 else {
       throw Failure(.usage, "ambiguous_slot", "\(found.count) slots begin so", hint: "write more of it")
     }
-    guard slots.count > 1 else {
-      throw Failure(
-        .refused, "last_slot", "this is the last slot of the account",
-        hint: "'coffer account slots add' adds one")
-    }
+    guard slots.count > 1 else { throw Failure.lastAccountSlot }
     if !yes {
       let last = slots.count == 2 ? " Then one way to open it is left." : ""
       try context.insist(
@@ -112,7 +109,7 @@ struct AccountSlotsRemoveCommand: CofferCommand {
         otherwise: "nothing was removed")
     }
     try AccountSlotsChange(open, context).make(
-      adding: nil, removing: [slot.id], isOwn: false, with: secret, usesWords: account.usesWords)
+      adding: nil, removing: { _ in [slot.id] }, isOwn: false, with: secret, usesWords: account.usesWords)
     context.remark(
       "The \(slot.kind.name) \(slot.id.short) no longer open\(slot.kind == .words ? "" : "s") the account.")
   }
@@ -178,9 +175,9 @@ struct AccountPassphraseCommand: CofferCommand {
           wrong: .wrongForAccount
         ) { try open.synchronizer.opens(with: AccountSecret($0), at: remote) })
     }
-    let formers = open.synchronizer.slots.filter { $0.kind == .passphrase }.map(\.id)
     try AccountSlotsChange(open, context).make(
-      adding: new, removing: formers, isOwn: true, with: known, usesWords: usesWords)
+      adding: new, removing: { $0.filter { $0.kind == .passphrase }.map(\.id) }, isOwn: true, with: known,
+      usesWords: usesWords)
     context.remark("The account opens with the passphrase of this coffer; the former one no longer opens it.")
   }
 }
@@ -195,9 +192,12 @@ struct AccountSlotsChange {
     self.context = context
   }
 
-  /// - Parameter usesWords: whether `secret` is of words, for the error.
+  /// - Parameters:
+  ///   - removing: chooses among the slots in force.
+  ///   - usesWords: whether `secret` is of words, for the error.
   func make(
-    adding new: AccountSecret?, removing: [SlotID], isOwn: Bool, with secret: AccountSecret, usesWords: Bool
+    adding new: AccountSecret?, removing: ([SlotView]) -> [SlotID], isOwn: Bool, with secret: AccountSecret,
+    usesWords: Bool
   ) throws {
     let remote = try open.place.open()
     let report: SyncReport

@@ -55,6 +55,13 @@ struct DeviceRevokeCommand: CofferCommand {
     guard !chosen.isRevoked else {
       throw Failure(.refused, "device_revoked", "'\(chosen.name)' is revoked already")
     }
+    if since != nil {
+      // The question counts what the revocation will cut off.
+      let news = try open.run("syncing", .sync, context)
+      if ![.unreachable, .noSafeEpoch].contains(news.outcome) {
+        guard news.outcome == .complete else { throw Failure(outcome: news.outcome, news.remoteError) }
+      }
+    }
     if !yes {
       try context.insist(
         "Revoke '\(chosen.name)' (\(chosen.shortID))?\(effect(chosen, since, open)) It cannot come back as it is.",

@@ -89,6 +89,7 @@ extension Failure {
         .refused, "no_safe_epoch",
         "there is no key yet that a revoked device does not have, so nothing was sent",
         hint: "'coffer account settle' makes one")
+    case .lastSlot: self = .lastAccountSlot
     case .notOwner:
       self.init(
         .refused, "not_owner", "this passphrase, or these words, are of an earlier state of the account",
@@ -109,6 +110,10 @@ extension Failure {
       self.init(.refused, "sweep_refused", "nothing is deleted while something is wrong at the remote")
     }
   }
+
+  static let lastAccountSlot = Failure(
+    .refused, "last_slot", "this is the last slot of the account", hint: "'coffer account slots add' adds one"
+  )
 
   private static let emptyRemote = Failure(
     .remote, "remote_empty", "the account is not at the place: nothing was sent, and nothing is removed here",

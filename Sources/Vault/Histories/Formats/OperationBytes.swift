@@ -65,6 +65,8 @@ extension Operation {
 extension Addition {
   /// How many parts a content may have, but for the first.
   public static let furtherPartLimit = 4_095
+  /// Parts of a message's content, at most: a vault has none that takes more (Specs/vault.md, "Limits").
+  static let messagePartLimit = 16
 
   /// The version of an addition: 16 bytes of a hash over the device and all that it says but the place, which is known
   /// only when a pack is sealed. So two copies of one device that change one message at one lamport number make two

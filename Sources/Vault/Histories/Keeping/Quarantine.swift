@@ -33,13 +33,17 @@ extension History {
     guard !counts(name), let entry = chains.entries[name] else { return nil }
     var versions: [(version: RecordVersion, storedAt: UInt64)] = []
     var removed: [RecordID] = []
+    var seen: Set<RecordID> = []
+    var effective: [RecordID: Set<[FrameHash]>] = [:]
     for operation in entry.segment.operations {
       switch operation {
       case .add(let addition):
         let version = RecordVersion(record: addition.record, version: addition.version)
-        if isOnlyQuarantined(version) { versions.append((version, addition.storedAt)) }
+        let there = effective[addition.record] ?? effectiveContents(of: addition.record)
+        effective[addition.record] = there
+        if isOnlyQuarantined(version, beside: there) { versions.append((version, addition.storedAt)) }
       case .remove(let removal):
-        if !removed.contains(removal.record), !shownVersions(of: removal.record).isEmpty {
+        if seen.insert(removal.record).inserted, !shownVersions(of: removal.record).isEmpty {
           removed.append(removal.record)
         }
       case .place, .unknown: break
@@ -50,12 +54,16 @@ extension History {
       name: name, deviceName: deviceName, cameAt: entry.cameAt, versions: versions, removed: removed)
   }
 
+  /// The contents of a record that count, or wait here.
+  private func effectiveContents(of record: RecordID) -> Set<[FrameHash]> {
+    Set((records.versions[record] ?? [:]).values.filter { counts($0) }.map(\.hashes))
+      .union(shownVersions(of: record).map(\.hashes))
+  }
+
   /// Whether nothing that counts brings a version or its content, and no change that waits here.
-  private func isOnlyQuarantined(_ version: RecordVersion) -> Bool {
-    let all = records.versions[version.record] ?? [:]
-    guard let entry = all[version.version], !counts(entry) else { return false }
-    return !all.values.contains { $0.hashes == entry.hashes && counts($0) }
-      && !shownVersions(of: version.record).contains { $0.hashes == entry.hashes }
+  private func isOnlyQuarantined(_ version: RecordVersion, beside contents: Set<[FrameHash]>) -> Bool {
+    guard let entry = records.versions[version.record]?[version.version], !counts(entry) else { return false }
+    return !contents.contains(entry.hashes)
   }
 
   // MARK: Before a revocation

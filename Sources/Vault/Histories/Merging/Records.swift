@@ -29,8 +29,13 @@ struct VersionEntry: Sendable {
   /// The numbers of all parts.
   var parts: Range<UInt16> { 0..<UInt16(hashes.count) }
 
-  /// The parts that a run gets unasked.
-  var wantedParts: Range<UInt16> { kind == .message ? parts : 0..<1 }
+  /// The parts that a run gets unasked. Those of a message are in memory together: a bad member's many are never got.
+  var wantedParts: Range<UInt16> {
+    switch kind {
+    case .message: hashes.count <= Addition.messagePartLimit ? parts : 0..<0
+    case .capture: 0..<1
+    }
+  }
 
   /// The hash of a part; nil if there is none of this number.
   func hash(ofPart part: UInt16) -> FrameHash? { parts.contains(part) ? hashes[Int(part)] : nil }
@@ -61,7 +66,7 @@ struct Records: Sendable {
   private(set) var marks: [RecordID: [Version: Set<Mark>]] = [:]
   /// Places of versions whose addition is not here yet: further parts come before it, and a segment does not wait for what
   /// lies beyond a revocation.
-  private var earlyPlaces: [RecordVersion: [(place: KnownPlace, part: UInt16, hash: FrameHash)]] = [:]
+  private var earlyPlaces: [RecordVersion: [UInt16: [(place: KnownPlace, hash: FrameHash)]]] = [:]
   /// Records that changed since they were last taken.
   private(set) var changed: Set<RecordID> = []
 
@@ -77,8 +82,7 @@ struct Records: Sendable {
       return entry.hash(ofPart: content.part) == hash
         ? entry.places(ofPart: content.part).map(\.segment) : []
     }
-    return (earlyPlaces[content.version] ?? []).filter { $0.part == content.part && $0.hash == hash }
-      .map(\.place.segment)
+    return (earlyPlaces[content.version]?[content.part] ?? []).filter { $0.hash == hash }.map(\.place.segment)
   }
 
   /// Takes in the operations of a verified segment. Taking the same in again changes nothing.
@@ -94,7 +98,9 @@ struct Records: Sendable {
           of: addition.frameHash)
         let early = earlyPlaces.removeValue(
           forKey: RecordVersion(record: addition.record, version: addition.version))
-        for (place, part, hash) in early ?? [] { entry.learn(place, part: part, of: hash) }
+        for (part, places) in early ?? [:] {
+          for (place, hash) in places { entry.learn(place, part: part, of: hash) }
+        }
         versions[addition.record, default: [:]][addition.version] = entry
         for version in addition.replaces {
           mark(addition.record, version, Mark(by: name, isReplacement: true))
@@ -107,8 +113,9 @@ struct Records: Sendable {
       case .place(let new):
         let place = KnownPlace(segment: name, place: new.place, lamport: segment.lamport)
         if versions[new.record]?[new.version] == nil {
-          earlyPlaces[RecordVersion(record: new.record, version: new.version), default: []].append(
-            (place, new.part, new.frameHash))
+          earlyPlaces[RecordVersion(record: new.record, version: new.version), default: [:]][
+            new.part, default: []
+          ].append((place, new.frameHash))
         } else {
           versions[new.record]?[new.version]?.learn(place, part: new.part, of: new.frameHash)
         }

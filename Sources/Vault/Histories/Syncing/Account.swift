@@ -127,6 +127,7 @@ extension History {
     case .replaceSlots(let removing, let adding):
       // A slot that this device does not know may have keys that it does not know of either.
       guard removing.allSatisfy({ membership.slots[$0] != nil }) else { throw .notOwner }
+      guard !adding.isEmpty || !Set(membership.slots.keys).isSubset(of: removing) else { throw .lastSlot }
       for slot in adding { try checkKeys(.addSlot(slot), on: machine) }
       guard Set(adding.map(\.id)).count == adding.count else { throw .keyInUse }
       let newOwner = try newOwner(on: &machine)

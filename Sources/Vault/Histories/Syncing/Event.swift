@@ -142,6 +142,8 @@ public enum Outcome: Error, Hashable, Sendable {
   case sweepRefused
   /// The opened slot does not hold the owner key in force.
   case notOwner
+  /// No slot would be left, and the owner key would be lost with the last one.
+  case lastSlot
   /// The control log lacks an operation that was known when the slot was made: the remote shows an older state.
   case older
   /// The owner key forked, and nobody has chosen a branch here.

@@ -256,7 +256,9 @@ extension History {
     _ kind: RecordKind, _ record: RecordID, frame: SharedSecretBytes, further: [FrameHash],
     replacing: [Version], at now: UInt64
   ) -> [Effect] {
-    guard frame.count <= Pack.frameByteCountLimit, further.count <= Addition.furtherPartLimit else {
+    guard frame.count <= Pack.frameByteCountLimit, further.count <= Addition.furtherPartLimit,
+      kind != .message || further.count < Addition.messagePartLimit
+    else {
       return [.ended(.tooLarge)]
     }
     let hash = FrameHash(hashing: frame)
