@@ -61,7 +61,7 @@ struct CofferRoot: CommandGroup {
       recover                 open with the twelve words, set a new passphrase
       recovery drill          prove that the words work; with --remote, that a restore would bring all
       backup | restore        copy everything into one encrypted file; make a coffer of it
-      remote add|show|card|verify|forget|policy|restore
+      remote add|show|card|verify|sweep|forget|policy|restore
                               several devices, and your messages at a place outside of this one
       sync [status|quarantine]
                               get what is new from the other devices, send what waits

@@ -15,7 +15,7 @@ struct SimulationOptions: Sendable {
         .wrapped(at: 64, indent: 20)); all of them unless named
       --seeds N       how many scenarios of each climate; 100 unless said
       --first N       the first seed; 1 unless said
-      --real          real signatures and agreements, some hundred times as slow
+      --real          real signatures and agreements, twice as slow
       --shorten       prints the deeds that the first breach needs, and how it ends
       --broken-rules  plays rules that are broken on purpose: each must be noticed within 300 seeds
       --orders        plays seven events of three devices in all orders, for each of a few sets

@@ -24,8 +24,8 @@ struct DeviceRevokeCommand: CofferCommand {
 
       --since DATE  what came from it since then has no effect either: messages that it removed come back.
                     2026-11-22, '2026-11-22 04:58' here, or RFC 3339. By the clock of the place; where that
-                    has none, as with a folder, by the time when this device got it. The place need not
-                    answer: the next 'coffer sync' tells the others.
+                    has none, as with a folder, by the time when this device got it. With it the place
+                    need not answer: the next 'coffer sync' tells the others.
       \(AccountOptions.page)
       --yes         do not ask
 
