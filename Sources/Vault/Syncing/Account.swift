@@ -85,7 +85,7 @@ public struct AccountLink {
       history = try History(
         restoring: loaded.state.local, objects: loaded.objects, keys: keys, on: machine)
     } catch { throw SyncError.corrupt }
-    try machine.checkEnclave()
+    try machine.checkStep()
     return Synchronizer(
       file: file, vault: vault, items: items, store: store, clock: clock, machine: machine, history: history,
       state: loaded.state, storedEpochs: keys.count)
@@ -140,7 +140,7 @@ public struct AccountLink {
           return (entry, record.bytes())
         }
       }, on: &machine)
-    try machine.checkEnclave()
+    try machine.checkStep()
     for (slot, record) in made { try slot.writeAndReadBack(record, history.account, remote) }
     try items.save(PassphraseEquality(slot: made[0].record.id, file))
     return try keep(history, machine, place, secret)

@@ -20,8 +20,8 @@ final class DeviceMachine: Machine {
     self.contents = contents
   }
 
-  /// - Throws: what the enclave said during the last step, or the vault's file.
-  func checkEnclave() throws {
+  /// - Throws: what the enclave or the vault's file said during the last step.
+  func checkStep() throws {
     defer { failure = nil }
     if let failure { throw failure }
     try contents.checkReading()

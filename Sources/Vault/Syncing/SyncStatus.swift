@@ -32,15 +32,18 @@ public struct SyncStatus: Sendable {
 }
 
 extension Synchronizer {
+  /// Eight words: equal on two devices that have the same history.
+  public var historyWords: [String] { WordList.words(of: history.positionDigest, count: 8) }
+
   /// How this coffer stands to its account, with what the user changed since the last run.
   public func status() throws -> SyncStatus {
     let waiting = try countWaiting()
     return SyncStatus(
       waitingCount: waiting, missingCount: history.missingContentCount,
       onlyHereCount: Int(state.onlyHereCount),
-      lastComplete: state.lastComplete == 0 ? nil : state.lastComplete, devices: history.devices,
+      lastComplete: state.lastComplete == 0 ? nil : state.lastComplete, devices: devices,
       alarms: history.alarms, stop: history.stop, needsSlot: history.needsSlot,
       quarantinedCount: quarantinedCount, passphraseDiffers: try passphraseDiffers(),
-      words: WordList.words(of: history.positionDigest, count: 8))
+      words: historyWords)
   }
 }

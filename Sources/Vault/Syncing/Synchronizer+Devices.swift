@@ -11,6 +11,9 @@ extension Synchronizer {
   /// This device.
   public var device: DeviceID { history.device }
 
+  /// All devices of the account, this one first.
+  public var devices: [DeviceView] { history.devices }
+
   /// Takes a device out of the account: what it sends from now on has no effect, and a new key begins that it does not get.
   /// What is new is got first, so that nothing of the device is lost that anybody has.
   ///

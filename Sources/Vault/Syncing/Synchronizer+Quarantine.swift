@@ -192,7 +192,7 @@ extension Synchronizer {
         records.insert(record)
         taking.taken.append(record)
       }
-      try machine.checkEnclave()
+      try machine.checkStep()
       try arrivals.settle(history.takeTouched().union(records), history, contents, vault)
       try save(arrivals.changes)
     }

@@ -155,7 +155,7 @@ public final class Synchronizer {
         case .ended(let end): outcome = end
         }
       }
-      try machine.checkEnclave()
+      try machine.checkStep()
       try arrivals.settle(history.takeTouched().union(came).union(matched), history, contents, vault)
       matched = []
       let puts = requests.contains { if case .put = $0 { true } else { false } }

@@ -11,13 +11,15 @@ public enum ProcessMemory {
   /// use, must not be there when that other test searches.
   private static let turn = Mutex(())
 
+  private static let own = "/proc/self"
+
   /// The kernel does not show this memory.
   public struct Unreadable: Error {}
 
   /// Where half of the needle, first or second, stands: the regions as the kernel's map names them.
   /// - Parameter process: another process than this one; only root reads one that does not let itself be dumped.
   public static func places(of needle: Needle, in process: Int32? = nil) throws -> [String] {
-    try turn.withLock { _ in try search(needle, "/proc/" + (process.map { "\($0)" } ?? "self")) }
+    try turn.withLock { _ in try search(needle, process.map { "/proc/\($0)" } ?? own) }
   }
 
   private static func search(_ needle: Needle, _ process: String) throws -> [String] {
@@ -30,19 +32,20 @@ public enum ProcessMemory {
       pages != MAP_FAILED
     else { throw Unreadable() }
     defer { munmap(pages, window) }
-    let own = UInt(bitPattern: pages)..<UInt(bitPattern: pages) + UInt(window)
+    let first = UInt(bitPattern: pages)
+    let own = process == Self.own ? first..<first + UInt(window) : 0..<0
 
     var places: [String] = []
     for region in try regions(of: process) {
       var start = region.range.lowerBound
       while start < region.range.upperBound {
         // The window's own pages hold what was read before. The kernel may have merged them with others.
-        if process == "/proc/self", own.contains(start) {
+        if own.contains(start) {
           start = own.upperBound
           continue
         }
         let limit =
-          process == "/proc/self" && start < own.lowerBound
+          start < own.lowerBound
           ? min(region.range.upperBound, own.lowerBound) : region.range.upperBound
         let count = pread(memory, pages, min(window, Int(limit - start)), Int(bitPattern: start))
         guard count > 0 else {

@@ -103,8 +103,3 @@ struct AccountSlotsListCommand: CofferCommand {
     }
   }
 }
-
-extension SlotID {
-  /// The beginning of an identifier, as lists show it.
-  var short: String { String(Hexadecimal.text(bytes).prefix(8)) }
-}

@@ -16,10 +16,10 @@ struct AccountOptions: ParsableArguments {
 
   static let page = "--words  open the account with the twelve words"
 
-  var usesWords: Bool { words || phrase.fd != nil || phrase.file != nil }
+  var usesWords: Bool { words || phrase.isGiven }
 
   func validate() throws {
-    if usesWords, passphrase.fd != nil || passphrase.file != nil {
+    if usesWords, passphrase.isGiven {
       throw ValidationError("give a passphrase or the twelve words, not both")
     }
   }

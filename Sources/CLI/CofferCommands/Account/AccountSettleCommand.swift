@@ -5,6 +5,7 @@ internal import CofferKit
 internal import Couriers
 internal import Histories
 internal import Primitives
+internal import Remotes
 internal import Syncing
 internal import Texts
 
@@ -47,11 +48,13 @@ struct AccountSettleCommand: CofferCommand {
   func execute(_ context: CommandContext) throws {
     let (open, secret) = try account.open(context)
     let remote = try open.place.open()
-    let news = try open.run("syncing", .sync, context)
+    let news = try OpenAccount.watching("syncing", context) { goesOn in
+      try open.synchronizer.run(.sync, at: remote, progress: goesOn)
+    }
     guard let fork = open.synchronizer.ownerFork, news.outcome != .unreachable else {
       // Without a safe epoch, keys are what is missing.
       if news.outcome != .noSafeEpoch { try SyncEnding(news, open.synchronizer).check(context) }
-      return try handOut(open, secret, context)
+      return try handOut(open, secret, at: remote, context)
     }
     let view = OwnerForkWords(fork)
     if !context.isJSON { for line in view.lines { Terminal.print("\(line)") } }
@@ -60,7 +63,7 @@ struct AccountSettleCommand: CofferCommand {
       try open.synchronizer.settle(
         fork, on: fork.branches[number - 1].id, with: secret, at: remote, progress: goesOn)
     }
-    let ending = try SyncEnding(report, open.synchronizer)
+    let ending = SyncEnding(report, open.synchronizer)
     if context.isJSON {
       JSON.print(view.answer(chosen: number))
     } else {
@@ -95,10 +98,11 @@ struct AccountSettleCommand: CofferCommand {
     throw Failure(.refused, "cancelled", "nothing was chosen")
   }
 
-  private func handOut(_ open: OpenAccount, _ secret: AccountSecret, _ context: CommandContext) throws {
+  private func handOut(
+    _ open: OpenAccount, _ secret: AccountSecret, at remote: any Remote, _ context: CommandContext
+  ) throws {
     let isNeeded = open.synchronizer.needsSlot
     if isNeeded {
-      let remote = try open.place.open()
       let report = try account.watching("handing out keys", context) { goesOn in
         try open.synchronizer.handOutKeys(with: secret, at: remote, progress: goesOn)
       }

@@ -143,7 +143,7 @@ struct AccountPassphraseCommand: CofferCommand {
   @OptionGroup var phrase: PhraseOptions
   @Flag(help: "Open the account with the twelve words.") var words = false
 
-  private var usesWords: Bool { words || phrase.fd != nil || phrase.file != nil }
+  private var usesWords: Bool { words || phrase.isGiven }
 
   func validate() throws {
     if usesWords, former.isGiven {

@@ -50,9 +50,9 @@ struct DeviceListCommand: CofferCommand {
   }
 
   func execute(_ context: CommandContext) throws {
-    let devices = try OpenAccount(context.open(opening)).synchronizer.status().devices
+    let devices = try OpenAccount(context.open(opening)).synchronizer.devices
     if context.isJSON { return JSON.print(Answer(devices: devices.map(DeviceAnswer.init))) }
-    for device in devices { Terminal.print("\(device.shortID)  \(SyncStatusView.words(device))") }
+    for device in devices { Terminal.print("\(device.id.short)  \(SyncStatusView.words(device))") }
   }
 }
 
@@ -77,7 +77,7 @@ struct DeviceConfirmCommand: CofferCommand {
 
   func execute(_ context: CommandContext) throws {
     let account = try OpenAccount(context.open(opening))
-    let chosen = try DeviceChoice(account.synchronizer.status().devices).device(device)
+    let chosen = try DeviceChoice(account.synchronizer.devices).device(device)
     try account.synchronizer.confirm(chosen.id)
     if context.isJSON { return JSON.print(["confirmed": Hexadecimal.text(chosen.id.bytes)]) }
     let held = chosen.heldCount
@@ -107,7 +107,7 @@ struct DeviceChoice {
     guard found.isEmpty else {
       throw Failure(
         .missing, "several_devices", "\(found.count) devices are called that",
-        hint: "take the identifier: \(found.map(\.shortID).joined(separator: ", "))")
+        hint: "take the identifier: \(found.map(\.id.short).joined(separator: ", "))")
     }
     throw Failure(
       .missing, "no_such_device", "no device of the account is called that",
@@ -137,7 +137,7 @@ struct DeviceAnswer: Encodable {
   }
 }
 
-extension DeviceView {
-  /// The beginning of its identifier.
-  var shortID: String { id.short }
+extension Identifier {
+  /// Its beginning, as lists of devices and slots show it.
+  var short: String { String(Hexadecimal.text(bytes).prefix(8)) }
 }

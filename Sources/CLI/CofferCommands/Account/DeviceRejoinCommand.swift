@@ -63,8 +63,3 @@ struct DeviceRejoinCommand: CofferCommand {
     try SyncEnding(report, open.synchronizer).check(context)
   }
 }
-
-extension DeviceID {
-  /// The beginning of an identifier, as lists show it.
-  var short: String { String(Hexadecimal.text(bytes).prefix(8)) }
-}

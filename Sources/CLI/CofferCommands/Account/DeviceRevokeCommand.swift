@@ -46,7 +46,7 @@ struct DeviceRevokeCommand: CofferCommand {
   func execute(_ context: CommandContext) throws {
     let since = try since.map(Self.date)
     let (open, secret) = try account.open(context)
-    let chosen = try DeviceChoice(open.synchronizer.status().devices).device(device)
+    let chosen = try DeviceChoice(open.synchronizer.devices).device(device)
     guard !chosen.isThisDevice else {
       throw Failure(
         .refused, "this_device", "this is the device that you are at",
@@ -58,20 +58,20 @@ struct DeviceRevokeCommand: CofferCommand {
     if since != nil {
       // The question counts what the revocation will cut off.
       let news = try open.run("syncing", .sync, context)
-      if ![.unreachable, .noSafeEpoch].contains(news.outcome) {
-        guard news.outcome == .complete else { throw Failure(outcome: news.outcome, news.remoteError) }
+      guard [.complete, .unreachable, .noSafeEpoch].contains(news.outcome) else {
+        throw Failure(outcome: news.outcome, news.remoteError)
       }
     }
     if !yes {
       try context.insist(
-        "Revoke '\(chosen.name)' (\(chosen.shortID))?\(effect(chosen, since, open)) It cannot come back as it is.",
+        "Revoke '\(chosen.name)' (\(chosen.id.short))?\(effect(chosen, since, open)) It cannot come back as it is.",
         otherwise: "nothing was revoked")
     }
     let remote = try open.place.open()
     let report = try account.watching("revoking", context) { goesOn in
       try open.synchronizer.revoke(chosen.id, since: since, with: secret, at: remote, progress: goesOn)
     }
-    let ending = try SyncEnding(report, open.synchronizer)
+    let ending = SyncEnding(report, open.synchronizer)
     let count = try open.synchronizer.quarantine().count { $0.device == chosen.id }
     if context.isJSON {
       JSON.print(Answer(revoked: Hexadecimal.text(chosen.id.bytes), quarantined: count))

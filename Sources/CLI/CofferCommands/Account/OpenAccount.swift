@@ -51,9 +51,7 @@ struct OpenAccount {
   }
 
   /// This device's name in the account.
-  func deviceName() throws -> String {
-    try synchronizer.status().devices.first { $0.isThisDevice }?.name ?? ""
-  }
+  var deviceName: String { synchronizer.devices.first { $0.isThisDevice }?.name ?? "" }
 }
 
 extension CommandContext {

@@ -55,7 +55,7 @@ struct RemoteShowCommand: CofferCommand {
   func execute(_ context: CommandContext) throws {
     let account = try OpenAccount(context.open(opening))
     let last = try account.synchronizer.status().lastComplete
-    let (place, name) = ("\(account.place)", try account.deviceName())
+    let (place, name) = ("\(account.place)", account.deviceName)
     let id = account.synchronizer.accountName
     if context.isJSON {
       return JSON.print(

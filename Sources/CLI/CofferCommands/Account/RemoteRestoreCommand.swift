@@ -58,10 +58,10 @@ struct RemoteRestoreCommand: CofferCommand {
     let words: String
   }
 
-  private var usesWords: Bool { words || phrase.fd != nil || phrase.file != nil }
+  private var usesWords: Bool { words || phrase.isGiven }
 
   func validate() throws {
-    if usesWords, passphrase.fd != nil || passphrase.file != nil {
+    if usesWords, passphrase.isGiven {
       throw ValidationError("give a passphrase or the twelve words, not both")
     }
   }
@@ -202,11 +202,10 @@ struct RemoteRestoreCommand: CofferCommand {
     _ synchronizer: Synchronizer, _ report: SyncReport, _ ending: SyncEnding, _ isNew: Bool,
     _ context: CommandContext
   ) throws {
-    let status = ending.status
     let count =
       isNew ? max(0, synchronizer.summary().messageCount - report.missingCount) : report.newCount
-    let devices = status.devices.filter { !$0.isRevoked }
-    let words = status.words.joined(separator: " ")
+    let devices = synchronizer.devices.filter { !$0.isRevoked }
+    let words = synchronizer.historyWords.joined(separator: " ")
     if context.isJSON {
       JSON.print(
         Answer(

@@ -53,7 +53,7 @@ struct RemoteSweepCommand: CofferCommand {
         }, progress: goesOn)
     }
     if report.outcome == .sweepRefused {
-      throw try Failure(sweepRefused: report, account.synchronizer.status())
+      throw Failure(sweepRefused: report, account.synchronizer.devices)
     }
     try SyncEnding(report, account.synchronizer).check(context)
     let byteCount = dead?.byteCount ?? 0
@@ -85,14 +85,14 @@ struct RemoteSweepCommand: CofferCommand {
 
 extension Failure {
   /// Why nothing was deleted.
-  init(sweepRefused report: SyncReport, _ status: SyncStatus) {
+  init(sweepRefused report: SyncReport, _ devices: [DeviceView]) {
     let reason: (message: String, hint: String?)
     if let alarm = Failure.alarms(report.alarms).first {
       reason = (alarm.message, alarm.hint)
-    } else if let device = status.devices.first(where: { $0.heldCount > 0 }) {
+    } else if let device = devices.first(where: { $0.heldCount > 0 }) {
       reason = (
         "what the device '\(device.name)' removed is held here",
-        "if you did that: 'coffer device confirm \(device.shortID)'"
+        "if you did that: 'coffer device confirm \(device.id.short)'"
       )
     } else {
       reason = (

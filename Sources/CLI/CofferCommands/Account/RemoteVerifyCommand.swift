@@ -73,7 +73,7 @@ struct RemoteVerifyCommand: CofferCommand {
     } else if report.putBackCount > 0 {
       context.remark("Put back: \(report.putBackCount.counted("message")) that the place had lost.")
     }
-    let ending = try SyncEnding(report, account.synchronizer)
+    let ending = SyncEnding(report, account.synchronizer)
     try ending.check(context)
     guard found.isComplete else { throw Failure.interrupted("nothing was found wrong until then") }
     if badCount > 0 {

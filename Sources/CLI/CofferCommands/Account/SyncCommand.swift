@@ -83,7 +83,7 @@ struct SyncCommand: CofferCommand {
     limits.bytesPerSecondUp = limitUp?.bytesPerSecond
     limits.bytesPerSecondDown = limitDown?.bytesPerSecond
     let report = try account.run("syncing", .sync, context, limits: limits)
-    let ending = try SyncEnding(report, account.synchronizer)
+    let ending = SyncEnding(report, account.synchronizer)
     if context.isJSON {
       JSON.print(
         Answer(

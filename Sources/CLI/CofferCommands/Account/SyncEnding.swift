@@ -6,12 +6,14 @@ internal import Histories
 internal import Syncing
 
 struct SyncEnding {
-  let report: SyncReport
-  let status: SyncStatus
+  private let report: SyncReport
+  private let devices: [DeviceView]
+  private let needsSlot: Bool
 
-  init(_ report: SyncReport, _ synchronizer: Synchronizer) throws {
+  init(_ report: SyncReport, _ synchronizer: Synchronizer) {
     self.report = report
-    status = try synchronizer.status()
+    devices = synchronizer.devices
+    needsSlot = synchronizer.needsSlot
   }
 
   /// Whether nothing came, nothing was sent, and nothing is wrong.
@@ -64,17 +66,17 @@ struct SyncEnding {
           code: "changes_wait", message: "\(report.waitingCount.counted("change")) came meanwhile and wait",
           hint: "'coffer sync' sends them", count: report.waitingCount))
     }
-    for device in status.devices where device.heldCount > 0 && !device.isRevoked {
+    for device in devices where device.heldCount > 0 && !device.isRevoked {
       warnings.append(
         Warning(
           code: "changes_held",
           message:
             "the device '\(device.name)' removed or replaced unusually much at once; here all of it stays",
           hint:
-            "if you did that: 'coffer device confirm \(device.shortID)'; if it is lost: 'coffer device revoke \(device.shortID)'",
+            "if you did that: 'coffer device confirm \(device.id.short)'; if it is lost: 'coffer device revoke \(device.id.short)'",
           count: device.heldCount))
     }
-    if status.needsSlot, !report.alarms.contains(.ownerForked) {
+    if needsSlot, !report.alarms.contains(.ownerForked) {
       warnings.append(
         Warning(
           code: "slot_needed",

@@ -43,7 +43,7 @@ struct SyncQuarantine {
   // MARK: List
 
   func list(_ context: CommandContext) throws {
-    if context.isJSON { return JSON.print(Answer(quarantine: try answers())) }
+    if context.isJSON { return JSON.print(Answer(quarantine: answers)) }
     guard !changes.isEmpty else { return context.remark("No revocation has cut anything off.") }
     for change in changes { Terminal.print(Self.line(change)) }
     if context.hasTerminal {
@@ -52,9 +52,9 @@ struct SyncQuarantine {
     }
   }
 
-  private func answers() throws -> [Answer.Change] {
-    let devices = try Dictionary(
-      uniqueKeysWithValues: account.synchronizer.status().devices.map { ($0.id, DeviceAnswer($0)) })
+  private var answers: [Answer.Change] {
+    let devices = Dictionary(
+      uniqueKeysWithValues: account.synchronizer.devices.map { ($0.id, DeviceAnswer($0)) })
     return changes.map { change in
       Answer.Change(
         kind: change.kind == .version ? "version" : "removal", device: devices[change.device],

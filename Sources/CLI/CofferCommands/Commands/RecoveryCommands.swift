@@ -84,9 +84,9 @@ struct RecoveryDrillCommand: CofferCommand {
   @Flag(help: "Prove that a restore from the account's place would bring everything.") var remote = false
 
   func validate() throws {
-    guard passphrase.fd != nil || passphrase.file != nil else { return }
+    guard passphrase.isGiven else { return }
     if !remote { throw ValidationError("a passphrase goes with --remote: else the drill is about the words") }
-    if phrase.fd != nil || phrase.file != nil {
+    if phrase.isGiven {
       throw ValidationError("give a passphrase or the twelve words, not both")
     }
   }

@@ -61,10 +61,10 @@ struct RestoreCommand: CofferCommand {
     let attestation: String
   }
 
-  private var usesWords: Bool { words || phrase.fd != nil || phrase.file != nil }
+  private var usesWords: Bool { words || phrase.isGiven }
 
   func validate() throws {
-    if usesWords, passphrase.fd != nil || passphrase.file != nil {
+    if usesWords, passphrase.isGiven {
       throw ValidationError("give a passphrase or the twelve words, not both")
     }
   }

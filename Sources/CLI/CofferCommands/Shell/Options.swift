@@ -27,6 +27,8 @@ struct PassphraseOptions: ParsableArguments {
     name: .customLong("passphrase-file"), help: "Read the passphrase from this file.", completion: .file())
   var file: String?
 
+  var isGiven: Bool { fd != nil || file != nil }
+
   func validate() throws { try Passphrase.checkOneSource(fd: fd, file: file) }
 
   /// The passphrase from a descriptor or a file; nil when neither is named.
@@ -46,6 +48,8 @@ struct PINOptions: ParsableArguments {
   @Option(name: .customLong("pin-fd"), help: "Read the chip's PIN from this descriptor.") var fd: Int32?
   @Option(name: .customLong("pin-file"), help: "Read the chip's PIN from this file.", completion: .file())
   var file: String?
+
+  var isGiven: Bool { fd != nil || file != nil }
 
   func validate() throws { try Passphrase.checkOneSource(fd: fd, file: file) }
 
@@ -102,14 +106,13 @@ struct OpeningOptions: ParsableArguments {
   /// The files that hold a secret.
   var files: [String] { [passphrase.file, pin.file, guardPIN.file].compactMap(\.self) }
 
-  private var hasPassphrase: Bool { passphrase.fd != nil || passphrase.file != nil }
-  var isGiven: Bool { securityKey || hasPassphrase || pin.fd != nil || pin.file != nil }
+  var isGiven: Bool { securityKey || passphrase.isGiven || pin.isGiven }
 
   func validate() throws {
-    if hasPassphrase, pin.fd != nil || pin.file != nil {
+    if passphrase.isGiven, pin.isGiven {
       throw ValidationError("give a passphrase or a PIN, not both")
     }
-    if hasPassphrase, securityKey {
+    if passphrase.isGiven, securityKey {
       throw ValidationError("give a passphrase or a security key, not both")
     }
   }
@@ -200,6 +203,8 @@ struct PhraseOptions: ParsableArguments {
   @Option(
     name: .customLong("phrase-file"), help: "Read the recovery phrase from this file.", completion: .file())
   var file: String?
+
+  var isGiven: Bool { fd != nil || file != nil }
 
   func validate() throws { try Passphrase.checkOneSource(fd: fd, file: file) }
 

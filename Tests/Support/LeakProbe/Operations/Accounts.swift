@@ -20,10 +20,8 @@ extension Operation {
     Operation("join an account, and get") { workspace in
       try workspace.withAccount { first, passphrase in
         try workspace.withSecondCoffer(passphrase) { second in
-          let joined = try second.account.join(
-            at: workspace.folder(), first.account.open().address(),
-            with: AccountSecret(passphrase), enclave: SoftwareEnclave(), name: "second")
-          try expect(joined.report.outcome == .complete && joined.report.newCount == 1, "the message came")
+          let report = try workspace.join(second, first, AccountSecret(passphrase))
+          try expect(report.outcome == .complete && report.newCount == 1, "the message came")
         }
       }
     },
@@ -32,9 +30,7 @@ extension Operation {
         let wrong = try workspace.passphrase("wrong passphrase")
         try workspace.withSecondCoffer(passphrase) { second in
           try expectThrow("a wrong passphrase") {
-            _ = try second.account.join(
-              at: workspace.folder(), first.account.open().address(), with: AccountSecret(wrong),
-              enclave: SoftwareEnclave(), name: "second")
+            _ = try workspace.join(second, first, AccountSecret(wrong))
           }
         }
       }
@@ -42,9 +38,7 @@ extension Operation {
     Operation("revoke a device") { workspace in
       try workspace.withAccount { first, passphrase in
         try workspace.withSecondCoffer(passphrase) { second in
-          _ = try second.account.join(
-            at: workspace.folder(), first.account.open().address(),
-            with: AccountSecret(passphrase), enclave: SoftwareEnclave(), name: "second")
+          _ = try workspace.join(second, first, AccountSecret(passphrase))
           let synchronizer = try first.account.open()
           _ = try synchronizer.run(.sync, at: workspace.folder())
           let other = try synchronizer.status().devices.first { !$0.isThisDevice }
@@ -106,6 +100,14 @@ extension Workspace {
       machine: machine)
     defer { coffer.close() }
     try body(coffer)
+  }
+
+  /// Joins the account of `first`.
+  @inline(never)
+  fileprivate func join(_ second: Coffer, _ first: Coffer, _ secret: AccountSecret) throws -> SyncReport {
+    try second.account.join(
+      at: folder(), first.account.open().address(), with: secret, enclave: SoftwareEnclave(), name: "second"
+    ).report
   }
 
   /// Tells of what the keychain keeps of an account.
