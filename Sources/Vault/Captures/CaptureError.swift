@@ -12,6 +12,8 @@ public enum CaptureError: Error, Equatable, Sendable {
   case locked
   /// There is no capture with that id.
   case notFound
+  /// A part of the capture is not on this device.
+  case elsewhere
   /// A part is damaged; nil when it is not known which.
   case corrupt(CapturePart?)
   /// The signature or its key does not match the manifest; or the signer's names do not fit into a manifest.

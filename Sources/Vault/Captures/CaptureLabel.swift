@@ -36,8 +36,8 @@ public struct CaptureLabel: Equatable, Sendable {
     else { throw .labelTooLarge(byteCountLimit: Self.byteCountLimit) }
   }
 
-  /// title length (2) ‖ title ‖ note length (4) ‖ note ‖ tags (1) ‖ for each: length (2) ‖ tag
-  var bytes: [UInt8] {
+  /// As it is sealed: title length (2) ‖ title ‖ note length (4) ‖ note ‖ tags (1) ‖ for each: length (2) ‖ tag.
+  public var bytes: [UInt8] {
     var bytes: [UInt8] = []
     bytes.append(bigEndian: UInt16(truncatingIfNeeded: title.utf8.count))
     bytes += title.utf8
@@ -49,6 +49,17 @@ public struct CaptureLabel: Equatable, Sendable {
       bytes += tag.utf8
     }
     return bytes
+  }
+
+  /// Reads ``bytes``; nil for anything that is not exactly one label within the limits.
+  public init?(_ bytes: RawSpan) {
+    var cursor = ByteCursor()
+    do {
+      guard let label = try Self(bytes, &cursor), cursor.isAtEnd(of: bytes) else { return nil }
+      self = label
+    } catch {
+      return nil
+    }
   }
 
   /// Reads a label; nil for text that is not UTF-8, or lengths beyond the limits.

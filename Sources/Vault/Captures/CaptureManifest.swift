@@ -7,6 +7,7 @@ internal import Foundation
 public import Keychains
 internal import MessageFormats
 public import Primitives
+internal import Secrets
 internal import Texts
 
 /// The manifest of a capture.
@@ -43,6 +44,26 @@ public struct CaptureManifest: Equatable, Sendable {
     self.parts = parts.map {
       Part(name: $0.part.name, byteCount: $0.byteCount, sha256: Hexadecimal.text($0.hash))
     }
+  }
+
+  /// Whether it is of a capture with this id, this time and these parts, no more and no fewer of those that are signed.
+  func isOf(_ id: CaptureID, created: Int64, parts entries: [PartEntry]) -> Bool {
+    capture == id && self.created == created
+      && parts
+        == entries.filter { CapturePart.signed.contains($0.part) }.map {
+          Part(name: $0.part.name, byteCount: $0.byteCount, sha256: Hexadecimal.text($0.hash))
+        }
+  }
+
+  /// Whether an assertion is a signature of it, by the key that it names.
+  func isSigned(by assertion: [UInt8]) -> Bool {
+    guard assertion.count > P256.publicKeyByteCount else { return false }
+    let publicKey = Array(assertion[..<P256.publicKeyByteCount])
+    let bytes = bytes
+    return Hexadecimal.text(SHA256.hash(publicKey.rawSpan)) == keyID
+      && P256.isValidSignature(
+        Array(assertion[P256.publicKeyByteCount...]), digest: SHA256.hash(bytes.rawSpan),
+        publicKey: publicKey)
   }
 
   /// The bytes that are signed.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Seals the parts of one new capture, into blobs or into bytes for rows.
+// Seals the parts of one capture, into blobs or into bytes for rows.
 
 internal import MessageFormats
 internal import Primitives
@@ -16,10 +16,16 @@ struct CaptureSealing: ~Copyable {
 
   static let blobMagic = Array("COFBLOB1".utf8)
 
-  init(id: CaptureID, keys: CaptureKeys, blobs: BlobFiles) {
-    cipher = PartCipher(key: keys.parts(id), id: id, longest: PartCipher.chunkByteCount)
+  /// - Parameter longest: bytes of the longest part to be added.
+  init(
+    id: CaptureID, keys: CaptureKeys, blobs: BlobFiles, longest: Int = PartCipher.chunkByteCount
+  ) {
+    cipher = PartCipher(key: keys.parts(id), id: id, longest: longest)
     self.blobs = blobs
   }
+
+  /// The blobs that were made.
+  var blobNames: [BlobName] { entries.blobs }
 
   borrowing func record(_ created: Int64, _ label: CaptureLabel) -> CaptureRecord {
     CaptureRecord(created: created, parts: entries, label: label)

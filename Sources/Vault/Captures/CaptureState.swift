@@ -11,7 +11,7 @@ internal import Storage
 struct CaptureState: Equatable {
   var revision: Int64 = 0
   var captures = SetDigest()
-  /// Bytes of all parts.
+  /// Bytes of all parts that are on this device.
   var byteCount = 0
 
   private static let context = Array("coffer capture v1 state".utf8)

@@ -37,7 +37,7 @@ extension CaptureStore {
   public struct Added: Equatable, Sendable {
     /// The new capture.
     public let id: CaptureID
-    /// Bytes of all parts of all captures.
+    /// Bytes of all parts of all captures that are on this device.
     public let storedByteCount: Int
 
     /// Whether to warn the user that captures take up much space.
@@ -73,7 +73,7 @@ extension CaptureStore {
     do {
       try sealing.add(.photo, capture.photo)
       let mark = keys.mark(photoHash: sealing.entries[0].hash)
-      if !capture.allowsDuplicate, let former = try find(mark: mark) {
+      if !capture.allowsDuplicate, let former = try find(mark: mark, keys: keys) {
         throw CaptureError.duplicate(of: former)
       }
       if let depth = capture.depth { try sealing.add(.depth, depth) }
@@ -92,12 +92,8 @@ extension CaptureStore {
       let byteCount = try insert(id, record, mark: mark, rows: sealing.rows, keys: keys, alongside)
       return Added(id: id, storedByteCount: byteCount)
     } catch {
-      if isCommitting {
-        // The blobs may be removed only when it is certain that no row names them.
-        settle(sealing.record(created, capture.label).blobs)
-      } else {
-        for name in sealing.record(created, capture.label).blobs { file.blobs.remove(name) }
-      }
+      // The blobs may be removed only when it is certain that no row names them.
+      discard(sealing.blobNames, mayBeNamed: isCommitting)
       throw error
     }
   }
@@ -111,65 +107,44 @@ extension CaptureStore {
     _ id: CaptureID, alongside: (borrowing Transaction) throws -> Void = { _ in }
   ) throws {
     let keys = try prepareWriting()
-    let row = try find(id, keys: keys)
-    try file.write(.captures) { transaction in
-      try Self.delete(row, transaction, keys: keys)
+    let blobs = try file.write(.captures) { transaction in
+      let row = try Self.sealedRow(of: id, transaction, keys: keys)
+      var state = try CaptureState.load(transaction, keys: keys)
+      try Self.delete(row, &state, transaction, keys: keys)
+      try state.save(transaction, keys: keys)
       try alongside(transaction)
+      return row.opened.record.blobs
     }
-    for name in row.record.blobs { file.blobs.remove(name) }
-    _ = try? file.truncateLog()
+    removeBlobs(blobs)
   }
 
-  static func delete(_ row: Row, _ transaction: borrowing Transaction, keys: CaptureKeys) throws {
-    var state = try CaptureState.load(transaction, keys: keys)
-    var hash = keys.memberHash()
-    _ = try transaction.firstRow("SELECT record FROM captures WHERE number = ?", .integer(row.number)) {
-      found in
-      try found.withBytes(0) { sealed in
-        let member = CaptureState.member(row.id, sealedRecord: sealed)
-        hash.remove(member.rawSpan, from: &state.captures)
-      }
-    }
-    state.byteCount -= row.record.byteCount
-    try transaction.execute("DELETE FROM captureParts WHERE capture = ?", .integer(row.number))
-    try transaction.execute("DELETE FROM captures WHERE number = ?", .integer(row.number))
-    try state.save(transaction, keys: keys)
-  }
-
-  private func find(mark: [UInt8]) throws -> CaptureID? {
+  /// The first capture whose photo has this mark; one that does not open counts, hidden ones do not.
+  private func find(mark: [UInt8], keys: CaptureKeys) throws -> CaptureID? {
     try file.read(.captures) { transaction in
-      try transaction.firstRow("SELECT id FROM captures WHERE mark = ?", .bytes(Data(mark))) { row in
-        try row.withBytes(0) { CaptureID($0) }
-      } ?? nil
+      var found: CaptureID?
+      try transaction.forEachRow(
+        "SELECT number, id, mark, record, queue FROM captures WHERE mark = ? ORDER BY number",
+        .bytes(Data(mark))
+      ) { row in
+        do { if try Self.row(row, keys: keys).record.isHidden { return true } } catch CaptureError.corrupt {}
+        found = try row.withBytes(1) { CaptureID($0) }
+        return found == nil
+      }
+      return found
     }
   }
 
-  /// - Returns: bytes of all parts of all captures.
+  /// - Returns: bytes of all parts of all captures that are on this device.
   private func insert(
     _ id: CaptureID, _ record: CaptureRecord, mark: [UInt8], rows: [(CapturePart, [UInt8])],
     keys: CaptureKeys, _ alongside: (borrowing Transaction) throws -> Void
   ) throws -> Int {
-    let sealed = record.sealed(id, mark: mark, key: keys.record)
-    let queue = UploadStatus().sealed(id, key: keys.record)
-    return try file.write(.captures) { transaction in
+    try file.write(.captures) { transaction in
       // Another writer may have removed them, if somebody has deleted our lock file.
       guard try file.blobs.contain(record.blobs) else { throw StorageError.inUse }
       var state = try CaptureState.load(transaction, keys: keys)
-      try transaction.execute(
-        "INSERT INTO captures (id, mark, record, queue) VALUES (?, ?, ?, ?)",
-        id.column,
-        .bytes(Data(mark)), .bytes(Data(sealed)),
-        .bytes(Data(queue)))
-      let number = try transaction.firstRow("SELECT last_insert_rowid()") { try $0.integer(0) } ?? 0
-      for (part, bytes) in rows {
-        try transaction.execute(
-          "INSERT INTO captureParts (capture, part, sealed) VALUES (?, ?, ?)", .integer(number),
-          .integer(Int64(part.rawValue)), .bytes(Data(bytes)))
-      }
-      var hash = keys.memberHash()
-      let member = CaptureState.member(id, sealedRecord: sealed.rawSpan)
-      hash.add(member.rawSpan, to: &state.captures)
-      state.byteCount += record.byteCount
+      try Self.insert(
+        id, record, mark: mark, upload: UploadStatus(), rows: rows, &state, transaction, keys: keys)
       try state.save(transaction, keys: keys)
       try alongside(transaction)
       return state.byteCount

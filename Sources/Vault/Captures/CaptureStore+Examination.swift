@@ -8,7 +8,7 @@ internal import Storage
 extension CaptureStore {
   /// What an examination found.
   public struct Findings: Equatable, Sendable {
-    /// All captures, damaged ones included.
+    /// All captures, hidden and damaged ones included.
     public var captureCount = 0
     /// Captures with a damaged or missing part.
     public var damaged: [CaptureID] = []
@@ -21,7 +21,7 @@ extension CaptureStore {
   /// Opens every row.
   ///
   /// - Parameters:
-  ///   - isDeep: whether every part is opened too.
+  ///   - isDeep: whether every part that is on this device is opened too.
   ///   - progress: sees how many captures are done, and how many there are.
   /// - Throws: `CaptureError.corrupt(nil)` when captures are gone or were added, or it cannot be told which are
   ///   damaged.
@@ -46,9 +46,11 @@ extension CaptureStore {
         guard stored.isSuperset(of: row.record.blobs), try partsInRows(row) == row.record.partsInRows else {
           throw CaptureError.corrupt(nil)
         }
-        if isDeep { _ = try verify(row.id) }
+        if isDeep { _ = try verify(row, keys: keys, isStopped: { false }) }
       } catch let error as CaptureError {
         switch error {
+        // Released while it was read.
+        case .elsewhere: break
         case .corrupt, .badSignature: findings.damaged.append(row.id)
         default: throw error
         }

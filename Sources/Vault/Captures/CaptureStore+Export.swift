@@ -18,7 +18,7 @@ extension CaptureStore {
   ///   - record: notes the temporary names of files, on file systems where files need one.
   ///   - isStopped: asked before each piece; true ends the export with `CaptureError.interrupted`.
   /// - Returns: the names of the files, in the order in which they were written.
-  /// - Throws: `CaptureError.corrupt` naming the part, `.badSignature`, `.alreadyExists`, `.cannotWrite`.
+  /// - Throws: `CaptureError.corrupt` naming the part, `.elsewhere`, `.badSignature`, `.alreadyExists`, `.cannotWrite`.
   public func export(
     _ id: CaptureID, to folder: String, record: (any UnfinishedExportRecord)? = nil,
     isStopped: () -> Bool = { false }

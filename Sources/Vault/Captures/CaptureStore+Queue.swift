@@ -26,7 +26,9 @@ public struct SealedCapture {
   fileprivate let number: Int64
 
   /// Lends the sealed bytes of each part, piece by piece.
+  /// - Throws: `CaptureError.elsewhere`, before the first one.
   public func forEachPart(_ body: (CapturePart, RawSpan) throws -> Void) throws {
+    guard parts.allSatisfy({ $0.place != .remote }) else { throw CaptureError.elsewhere }
     for entry in parts { try store.withSealed(entry, number: number) { try body(entry.part, $0) } }
   }
 }
@@ -48,7 +50,7 @@ extension CaptureStore {
   public func upload(with uploader: some CaptureUploader) throws -> UploadOutcome {
     let keys = try prepareWriting()
     var outcome = UploadOutcome()
-    for row in try file.read(.captures, { try Self.scan($0, keys: keys).rows }) {
+    for row in try file.read(.captures, { try Self.scan($0, keys: keys).rows }) where !row.record.isHidden {
       var upload = row.upload
       if isRemovable(upload) {
         try remove(row.id)
@@ -77,7 +79,7 @@ extension CaptureStore {
   public func retryFailedUploads() throws -> Int {
     let keys = try prepareWriting()
     let failed = try file.read(.captures) { try Self.scan($0, keys: keys).rows }.filter {
-      $0.upload.state == .failed
+      $0.upload.state == .failed && !$0.record.isHidden
     }
     try file.write(.captures) { transaction in
       for row in failed {
@@ -107,6 +109,22 @@ extension CaptureStore {
     try upload.report(state, clock.now(), jitter: clock.jitter())
     try file.write(.captures) { try Self.save(upload, id, $0, keys: keys) }
     return upload
+  }
+
+  /// Takes over what a synchronisation says of its uploads of several captures, in one transaction: one begins, which is
+  /// always due; has succeeded; has failed, and may be tried again; or waits. Hidden captures have one, too; those that
+  /// are gone are passed over.
+  public func noteUploads(_ state: UploadStatus.State, of ids: Set<CaptureID>) throws {
+    let keys = try prepareWriting()
+    let now = clock.now()
+    try file.write(.captures) { transaction in
+      for id in ids {
+        guard let row = try Self.sealedRowIfAny(of: id, transaction, keys: keys)?.opened else { continue }
+        var upload = row.upload
+        try upload.note(state, now, jitter: clock.jitter())
+        if upload != row.upload { try Self.save(upload, id, transaction, keys: keys) }
+      }
+    }
   }
 
   /// The captures that were uploaded seven days ago or earlier, the oldest first.
@@ -141,6 +159,7 @@ extension CaptureStore {
       }
       guard let sealed else { throw CaptureError.corrupt(entry.part) }
       try body(sealed.bytes)
+    case .remote: throw CaptureError.elsewhere
     case .blob(let name):
       var reader = try file.blobs.open(name)
       var piece = [UInt8](repeating: 0, count: PartCipher.chunkByteCount)

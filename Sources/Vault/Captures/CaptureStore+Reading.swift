@@ -21,6 +21,10 @@ extension CaptureStore {
     public let upload: UploadStatus
     /// What the owner calls it.
     public let label: CaptureLabel
+    /// Whether all of its parts are on this device.
+    public let isWhole: Bool
+    /// Bytes of the parts that are on this device.
+    public let storedByteCount: Int
   }
 
   /// The details of one capture that are known without opening the photo.
@@ -53,7 +57,7 @@ extension CaptureStore {
     case formerDevice = "former_device"
   }
 
-  /// All captures, the newest first.
+  /// All captures but hidden ones, the newest first.
   /// - Throws: `CaptureError.corrupt(nil)` when one was changed, removed or added; ``listing()`` then gives those
   ///   that are left.
   public func list() throws -> [Summary] {
@@ -77,7 +81,9 @@ extension CaptureStore {
     guard let keys = try keysIfAny() else { return Listing() }
     let scan = try file.read(.captures) { try Self.scan($0, keys: keys) }
     // By the recorded time, since a clock may have been set back. Within one second, the last added comes first.
-    let newestFirst = scan.rows.sorted { ($0.record.created, $0.number) > ($1.record.created, $1.number) }
+    let newestFirst = scan.rows.filter { !$0.record.isHidden }.sorted {
+      ($0.record.created, $0.number) > ($1.record.created, $1.number)
+    }
     return Listing(
       captures: newestFirst.map(Self.summary), damaged: scan.damaged, isComplete: scan.isComplete)
   }
@@ -102,7 +108,7 @@ extension CaptureStore {
   /// Lends a part's bytes to `body` in chunks, each of them authenticated. `body` returns false to stop.
   ///
   /// - Returns: false when the capture has no such part.
-  /// - Throws: `CaptureError.corrupt` naming the part, after the chunks before the damage were lent.
+  /// - Throws: `CaptureError.corrupt` naming the part, after the chunks before the damage were lent; `.elsewhere`.
   @discardableResult
   public func withPart(
     _ part: CapturePart, of id: CaptureID, _ body: (RawSpan) throws -> Bool
@@ -118,13 +124,23 @@ extension CaptureStore {
   /// - Parameters:
   ///   - id: the capture.
   ///   - isStopped: asked before each piece; true ends the work with `CaptureError.interrupted`.
-  /// - Throws: `CaptureError.corrupt` naming the part; `.badSignature`.
+  /// - Throws: `CaptureError.corrupt` naming the part; `.badSignature`; `.elsewhere`, if nothing is wrong with the parts
+  ///   that are here.
   public func verify(
     _ id: CaptureID, isStopped: () -> Bool = { false }
   ) throws -> (manifest: CaptureManifest, signer: Signer) {
     let (row, keys) = try found(id)
+    let verified = try verify(row, keys: keys, isStopped: isStopped)
+    guard row.record.isWhole else { throw CaptureError.elsewhere }
+    return verified
+  }
+
+  /// The same, for the parts that are here.
+  func verify(
+    _ row: Row, keys: CaptureKeys, isStopped: () -> Bool
+  ) throws -> (manifest: CaptureManifest, signer: Signer) {
     let manifest = try manifest(row, keys: keys)
-    for entry in row.record.parts {
+    for entry in row.record.parts where entry.place != .remote {
       try open(entry, row, keys: keys) { _ in
         if isStopped() { throw CaptureError.interrupted }
         return true
@@ -132,13 +148,7 @@ extension CaptureStore {
     }
     let assertion = try small(.assertion, row, keys: keys)
     guard assertion.count > P256.publicKeyByteCount else { throw CaptureError.corrupt(.assertion) }
-    let publicKey = Array(assertion[..<P256.publicKeyByteCount])
-    let manifestBytes = manifest.bytes
-    guard Hexadecimal.text(SHA256.hash(publicKey.rawSpan)) == manifest.keyID,
-      P256.isValidSignature(
-        Array(assertion[P256.publicKeyByteCount...]), digest: SHA256.hash(manifestBytes.rawSpan),
-        publicKey: publicKey)
-    else { throw CaptureError.badSignature }
+    guard manifest.isSigned(by: assertion) else { throw CaptureError.badSignature }
     let own = try keychain.loadDeviceState()?.attestationKeyId
     return (manifest, own == manifest.keyID ? .thisDevice : .formerDevice)
   }
@@ -158,30 +168,36 @@ extension CaptureStore {
     }
   }
 
-  func found(_ id: CaptureID) throws -> (Row, CaptureKeys) {
+  /// - Parameter hidden: whether a hidden capture is one, too.
+  func found(_ id: CaptureID, hidden: Bool = false) throws -> (Row, CaptureKeys) {
     guard let keys = try keysIfAny() else { throw CaptureError.notFound }
-    return (try find(id, keys: keys), keys)
+    return (try find(id, keys: keys, hidden: hidden), keys)
   }
 
   static func summary(_ row: Row) -> Summary {
     Summary(
       id: row.id, created: row.record.created, byteCount: row.record.byteCount, upload: row.upload,
-      label: row.record.label)
+      label: row.record.label, isWhole: row.record.isWhole, storedByteCount: row.record.storedByteCount)
   }
 
-  /// Opens a part and compares its hash with the record's.
+  /// Opens a part and, if all of it was wanted, compares its hash with the record's.
   ///
-  /// - Throws: `CaptureError.corrupt`; `.notFound` when the capture was removed meanwhile.
-  func open(_ entry: PartEntry, _ row: Row, keys: CaptureKeys, _ body: (RawSpan) throws -> Bool) throws {
-    do { try openStored(entry, row, keys: keys, body) } catch CaptureError.corrupt(entry.part) {
-      // Blobs are overwritten when their row is gone.
-      _ = try find(row.id, keys: keys)
-      throw CaptureError.corrupt(entry.part)
+  /// - Parameter chunk: the one to begin at; not the first only for a part in a blob.
+  /// - Throws: `CaptureError.corrupt`; `.elsewhere`, also when the capture was released meanwhile; `.notFound` when it was
+  ///   removed meanwhile.
+  func open(
+    _ entry: PartEntry, _ row: Row, keys: CaptureKeys, fromChunk chunk: Int = 0,
+    _ body: (RawSpan) throws -> Bool
+  ) throws {
+    do { try openStored(entry, row, keys: keys, chunk, body) } catch CaptureError.corrupt(entry.part) {
+      // Blobs are overwritten when no row names them any more.
+      let now = try find(row.id, keys: keys, hidden: true)
+      throw now.record.entry(entry.part) == entry ? CaptureError.corrupt(entry.part) : .elsewhere
     }
   }
 
   private func openStored(
-    _ entry: PartEntry, _ row: Row, keys: CaptureKeys, _ body: (RawSpan) throws -> Bool
+    _ entry: PartEntry, _ row: Row, keys: CaptureKeys, _ chunk: Int, _ body: (RawSpan) throws -> Bool
   ) throws {
     var cipher = PartCipher(key: keys.parts(row.id), id: row.id, longest: entry.byteCount)
     let hash: [UInt8]?
@@ -199,16 +215,23 @@ extension CaptureStore {
       var reader = DataReader(sealed)
       hash = try cipher.open(
         entry.part, byteCount: entry.byteCount, from: { reader.read(into: &$0) }, to: body)
+    case .remote: throw CaptureError.elsewhere
     case .blob(let name):
       do {
-        var reader = try file.blobs.open(name)
+        let reader = try file.blobs.open(name)
         var magic = [UInt8](repeating: 0, count: CaptureSealing.blobMagic.count)
         guard
           try reader.byteCount() == magic.count + PartCipher.sealedByteCount(entry.byteCount),
-          try Self.read(&reader, &magic) == magic.count, magic == CaptureSealing.blobMagic
+          try Self.read(reader, &magic) == magic.count, magic == CaptureSealing.blobMagic
         else { throw CaptureError.corrupt(entry.part) }
+        var offset = magic.count + chunk * (PartCipher.chunkByteCount + PartCipher.overheadByteCount)
         hash = try cipher.open(
-          entry.part, byteCount: entry.byteCount, from: { try reader.read(into: &$0) }, to: body)
+          entry.part, byteCount: entry.byteCount, fromChunk: chunk,
+          from: {
+            let count = try reader.read(at: offset, into: &$0)
+            offset += count
+            return count
+          }, to: body)
       } catch StorageError.corrupt {
         throw CaptureError.corrupt(entry.part)
       }
@@ -216,10 +239,10 @@ extension CaptureStore {
     guard hash == nil || hash == entry.hash else { throw CaptureError.corrupt(entry.part) }
   }
 
-  private static func read(_ reader: inout BlobFiles.Reader, _ bytes: inout [UInt8]) throws -> Int {
+  private static func read(_ reader: borrowing BlobFiles.Reader, _ bytes: inout [UInt8]) throws -> Int {
     var span = bytes.mutableSpan
     var output = unsafe span.mutableBytes
-    return try reader.read(into: &output)
+    return try reader.read(at: 0, into: &output)
   }
 
   /// A part that is not secret, as a whole.
@@ -235,13 +258,8 @@ extension CaptureStore {
 
   /// The manifest, which must name this capture and these parts.
   func manifest(_ row: Row, keys: CaptureKeys) throws -> CaptureManifest {
-    let signed = row.record.parts.filter { CapturePart.signed.contains($0.part) }
-    guard let manifest = CaptureManifest(try small(.manifest, row, keys: keys)), manifest.capture == row.id,
-      manifest.created == row.record.created,
-      manifest.parts
-        == signed.map({
-          CaptureManifest.Part(name: $0.part.name, byteCount: $0.byteCount, sha256: Hexadecimal.text($0.hash))
-        })
+    guard let manifest = CaptureManifest(try small(.manifest, row, keys: keys)),
+      manifest.isOf(row.id, created: row.record.created, parts: row.record.parts)
     else { throw CaptureError.corrupt(.manifest) }
     return manifest
   }
@@ -252,7 +270,7 @@ extension CaptureStore {
   /// signed, so a second copy of them would be of no use.
   ///
   /// - Returns: nil when the photo is not a JPEG file.
-  /// - Throws: `CaptureError.notFound`, `.corrupt`.
+  /// - Throws: `CaptureError.notFound`, `.corrupt`, `.elsewhere`.
   public func exifFields(of id: CaptureID) throws -> ExifFields? {
     var fields: ExifFields?
     try withPart(.photo, of: id) { chunk in

@@ -48,6 +48,13 @@ public final class CaptureStore: Sendable {
     return keys
   }
 
+  /// The keys, if they were read before and not dropped since: within a transaction they cannot be read.
+  /// - Throws: `CaptureError.locked`
+  func keysInMemory() throws(CaptureError) -> CaptureKeys {
+    guard let keys = cached.withLock({ $0 }) else { throw .locked }
+    return keys
+  }
+
   /// Call this only with `order` locked: two threads must not make two keys.
   private func keysForWriting() throws -> CaptureKeys {
     if let keys = cached.withLock({ $0 }) { return keys }
@@ -162,98 +169,16 @@ public final class CaptureStore: Sendable {
     _ = try? prepareWriting(own: blobs)
   }
 
+  /// Removes the blobs of a change that failed.
+  /// - Parameter mayBeNamed: whether a transaction was begun that names them.
+  func discard(_ blobs: [BlobName], mayBeNamed: Bool) {
+    if mayBeNamed { return settle(blobs) }
+    for name in blobs { file.blobs.remove(name) }
+  }
+
   /// Whether there is a state, as there is since before there was a key.
   func hasState() throws -> Bool {
     try file.read(.captures) { try $0.firstRow("SELECT 1 FROM captureState") { try $0.integer(0) } } != nil
-  }
-
-  /// A row of the table, opened.
-  struct Row {
-    let number: Int64
-    let id: CaptureID
-    let record: CaptureRecord
-    let upload: UploadStatus
-  }
-
-  /// The contents of the table.
-  struct Scan {
-    /// The rows that open, the oldest first.
-    var rows: [Row] = []
-    /// The captures whose rows do not open.
-    var damaged: [CaptureID] = []
-    /// Whether the rows match the state: the same number, each unchanged.
-    var isComplete = true
-  }
-
-  /// Opens every row, and compares all with the state.
-  static func scan(_ transaction: borrowing Transaction, keys: CaptureKeys) throws -> Scan {
-    var scan = Scan()
-    var digest = SetDigest()
-    var hash = keys.memberHash()
-    try transaction.forEachRow("SELECT number, id, mark, record, queue FROM captures ORDER BY number") {
-      row in
-      guard let id = try row.withBytes(1, { CaptureID($0) }) else {
-        scan.isComplete = false
-        return true
-      }
-      try row.withBytes(3) { sealed in
-        let member = CaptureState.member(id, sealedRecord: sealed)
-        hash.add(member.rawSpan, to: &digest)
-      }
-      do { scan.rows.append(try Self.row(row, keys: keys)) } catch CaptureError.corrupt {
-        scan.damaged.append(id)
-        scan.isComplete = false
-      }
-      return true
-    }
-    do {
-      if try CaptureState.load(transaction, keys: keys).captures != digest { scan.isComplete = false }
-    } catch CaptureError.corrupt {
-      scan.isComplete = false
-    }
-    return scan
-  }
-
-  /// Every capture, the oldest first.
-  /// - Throws: `CaptureError.corrupt(nil)` when a row is not what was sealed, or rows were added or removed.
-  static func rows(_ transaction: borrowing Transaction, keys: CaptureKeys) throws -> [Row] {
-    let scan = try scan(transaction, keys: keys)
-    guard scan.isComplete else { throw CaptureError.corrupt(nil) }
-    return scan.rows
-  }
-
-  static func row(_ row: borrowing StorageRow, keys: CaptureKeys) throws -> Row {
-    guard let id = try row.withBytes(1, { CaptureID($0) }) else { throw CaptureError.corrupt(nil) }
-    let mark = Array(try row.bytes(2))
-    let record = try row.withBytes(3) { bytes throws(CaptureError) in
-      try CaptureRecord(sealed: bytes, id, mark: mark, key: keys.record)
-    }
-    let upload = try row.withBytes(4) { bytes throws(CaptureError) in
-      try UploadStatus(sealed: bytes, id, key: keys.record)
-    }
-    return Row(number: try row.integer(0), id: id, record: record, upload: upload)
-  }
-
-  static func save(
-    _ upload: UploadStatus, _ id: CaptureID, _ transaction: borrowing Transaction, keys: CaptureKeys
-  ) throws {
-    let sealed = upload.sealed(id, key: keys.record)
-    let changed = try transaction.execute(
-      "UPDATE captures SET queue = ? WHERE id = ?", .bytes(Data(sealed)), id.column)
-    guard changed == 1 else { throw CaptureError.corrupt(nil) }
-  }
-
-  /// The capture of that id.
-  /// - Throws: `CaptureError.notFound` only when all rows are those that were stored.
-  func find(_ id: CaptureID, keys: CaptureKeys) throws -> Row {
-    try file.read(.captures) { transaction in
-      let found = try transaction.firstRow(
-        "SELECT number, id, mark, record, queue FROM captures WHERE id = ?", id.column
-      ) { try Self.row($0, keys: keys) }
-      if let found { return found }
-      _ = try Self.rows(transaction, keys: keys)
-      throw CaptureError.notFound
-    }
   }
 
   static let log = Logger(label: "app.rial.captures")
@@ -268,8 +193,13 @@ extension CaptureID {
 
 extension CaptureRecord {
   /// The blobs that belong to it.
+  var blobs: [BlobName] { parts.blobs }
+}
+
+extension [PartEntry] {
+  /// The blobs that they are in.
   var blobs: [BlobName] {
-    parts.compactMap { if case .blob(let name) = $0.place { name } else { nil } }
+    compactMap { if case .blob(let name) = $0.place { name } else { nil } }
   }
 }
 

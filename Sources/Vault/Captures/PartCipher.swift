@@ -80,18 +80,19 @@ struct PartCipher: ~Copyable {
   /// Opens a part and lends each chunk.
   ///
   /// - Parameters:
-  ///   - read: fills its buffer with the next sealed bytes; fewer only at the end.
+  ///   - first: the chunk to begin at.
+  ///   - read: fills its buffer with the next sealed bytes, from that chunk on; fewer only at the end.
   ///   - body: takes the plaintext, authenticated, chunk after chunk; answers whether it wants the next.
-  /// - Returns: SHA-256 of the plaintext; nil when `body` wanted no more.
+  /// - Returns: SHA-256 of the plaintext; nil when `body` wanted no more, or not all of it was opened.
   /// - Throws: `CaptureError.corrupt` naming the part.
   mutating func open(
-    _ part: CapturePart, byteCount: Int,
+    _ part: CapturePart, byteCount: Int, fromChunk first: Int = 0,
     from read: (inout MutableRawSpan) throws -> Int, to body: (RawSpan) throws -> Bool
   ) throws -> [UInt8]? {
     var hash = SHA256()
-    var left = byteCount
+    var left = byteCount - first * Self.chunkByteCount
     defer { plain.erase() }
-    for chunk in 0..<Self.chunkCount(byteCount) {
+    for chunk in first..<Self.chunkCount(byteCount) {
       let count = min(left, Self.chunkByteCount)
       left -= count
       let aad = associatedData(part, chunk: chunk, byteCount: byteCount)
@@ -119,7 +120,7 @@ struct PartCipher: ~Copyable {
       }
       guard goesOn else { return nil }
     }
-    return hash.finish()
+    return first == 0 ? hash.finish() : nil
   }
 
   /// label ‖ id (16) ‖ part (1) ‖ chunk (8) ‖ length (8)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where the bytes of a part come from: a file, read once from its beginning, or memory.
+// Where the bytes of a part come from: a file, read once from its beginning, memory, or a stream in pieces.
 
 internal import Foundation
 internal import Glibc
@@ -13,6 +13,7 @@ public final class PartSource {
   public let byteCount: Int
   private let descriptor: Int32
   private let bytes: SharedSecretBytes?
+  private let stream: PieceReader?
   private var offset = 0
   private let isStopped: () -> Bool
 
@@ -30,6 +31,7 @@ public final class PartSource {
     // Without this, opening a pipe that has no writer would block forever.
     descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
     bytes = nil
+    stream = nil
     var status = stat()
     guard descriptor >= 0, unsafe fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
       if descriptor >= 0 { close(descriptor) }
@@ -42,6 +44,16 @@ public final class PartSource {
   public init(_ bytes: consuming SecretBytes) {
     byteCount = bytes.count
     self.bytes = SharedSecretBytes(bytes)
+    stream = nil
+    isStopped = { false }
+    descriptor = -1
+  }
+
+  /// The next bytes of a stream.
+  init(_ stream: PieceReader, byteCount: Int) {
+    self.byteCount = byteCount
+    self.stream = stream
+    bytes = nil
     isStopped = { false }
     descriptor = -1
   }
@@ -49,8 +61,13 @@ public final class PartSource {
   deinit { if descriptor >= 0 { close(descriptor) } }
 
   /// Fills `buffer`; fewer bytes only at the end.
-  func read(into buffer: inout MutableRawSpan) throws(CaptureError) -> Int {
-    if isStopped() { throw .interrupted }
+  func read(into buffer: inout MutableRawSpan) throws -> Int {
+    if isStopped() { throw CaptureError.interrupted }
+    if let stream {
+      let count = try stream.read(into: &buffer)
+      offset += count
+      return count
+    }
     if let bytes {
       let count = min(buffer.byteCount, byteCount - offset)
       bytes.withBytes { buffer.copy($0.extracting(offset..<offset + count), to: 0) }
@@ -77,6 +94,41 @@ public final class PartSource {
     guard descriptor >= 0 else { return offset == byteCount }
     var byte: UInt8 = 0
     return unsafe Glibc.read(descriptor, &byte, 1) == 0
+  }
+}
+
+/// Pieces of any length, read in order as one stream.
+final class PieceReader {
+  private let next: () throws -> SharedSecretBytes?
+  private var piece: SharedSecretBytes?
+  private var offset = 0
+  private var hasEnded = false
+
+  /// - Parameter next: gives the next piece; nil at the end, after which it is not asked again.
+  init(_ next: @escaping () throws -> SharedSecretBytes?) { self.next = next }
+
+  /// Fills `buffer`; fewer bytes only at the end.
+  func read(into buffer: inout MutableRawSpan) throws -> Int {
+    var count = 0
+    while count < buffer.byteCount, let piece = try present() {
+      let taken = min(buffer.byteCount - count, piece.count - offset)
+      piece.withBytes { buffer.copy($0.extracting(offset..<offset + taken), to: count) }
+      offset += taken
+      count += taken
+    }
+    return count
+  }
+
+  /// Whether there are no more bytes. Asks for the next piece, if it has to.
+  func isAtEnd() throws -> Bool { try present() == nil }
+
+  /// The piece that has the next byte.
+  private func present() throws -> SharedSecretBytes? {
+    while !hasEnded, piece.map({ offset == $0.count }) ?? true {
+      (piece, offset) = (try next(), 0)
+      hasEnded = piece == nil
+    }
+    return piece
   }
 }
 

@@ -122,6 +122,26 @@ public struct UploadStatus: Equatable, Sendable {
     }
   }
 
+  /// Takes over what a synchronisation says of its own uploads: it knows what the remote has, so a beginning is always
+  /// due. One that follows another counts the other as cut off; after the last attempt, or an upload that did succeed,
+  /// they are counted from 1 again. A failure does not undo a success.
+  mutating func note(_ noted: State, _ now: Int64, jitter: Double) throws(CaptureError) {
+    switch (noted, state) {
+    case (.uploading, _):
+      if state == .uploaded || attempts >= Self.attemptLimit { self = UploadStatus() }
+      begin(now, cutOff: now + Self.reportSeconds)
+    case (.failed, .uploaded): break
+    default: try report(noted, now, jitter: jitter)
+    }
+  }
+
+  /// The upload of a capture that came from another device.
+  static func received(_ now: Int64) -> UploadStatus {
+    var status = UploadStatus()
+    (status.state, status.lastAttempt) = (.uploaded, now)
+    return status
+  }
+
   // MARK: Bytes
 
   func sealed(_ id: CaptureID, key: SharedSecretBytes) -> [UInt8] {

@@ -28,6 +28,21 @@ struct CaptureMemoryTests {
     }
   }
 
+  @Test("Keys, photo and metadata are gone on both devices after a capture has gone from one to the other")
+  func nothingLeftAfterSharing() throws {
+    let (here, there) = (try CaptureFixture(), try CaptureFixture())
+    let (id, needles) = try store(here)
+    let keys = try keys(here, id)
+    try share(here, there, id)
+    let others = try self.keys(there, id)
+    here.store.clearCache()
+    there.store.clearCache()
+    for (name, needle) in needles + keys + others {
+      let places = try ProcessMemory.places(of: needle)
+      #expect(places == [], "\(name)")
+    }
+  }
+
   @Test("The search finds a key that is in use")
   func searchWorks() throws {
     let fixture = try CaptureFixture()
@@ -87,6 +102,33 @@ struct CaptureMemoryTests {
       (name: "mark key", needle: keys.mark.withBytes { Needle($0) }),
       (name: "part key", needle: keys.parts(id).withBytes { Needle($0) }),
     ]
+  }
+
+  @inline(never)
+  private func share(_ here: CaptureFixture, _ there: CaptureFixture, _ id: CaptureID) throws {
+    try there.receive(id, from: here)
+    let count = try here.store.shared(id).streamByteCount
+    #expect(count == 384_000)
+    var offset = 0
+    let piece: () throws -> SharedSecretBytes? = {
+      guard offset < count else { return nil }
+      defer { offset += 100_000 }
+      return try here.store.stream(of: id, offset..<min(count, offset + 100_000))
+    }
+    // Once it ends early, with a part sealed and a piece in hand.
+    var asked = 0
+    #expect(throws: CaptureError.interrupted) {
+      try there.store.fill(id) {
+        asked += 1
+        if asked == 4 { throw CaptureError.interrupted }
+        return try piece()
+      }
+    }
+    offset = 0
+    try there.store.fill(id, from: piece)
+    _ = try there.store.verify(id)
+    _ = try here.store.release(id)
+    _ = try there.store.shared(id)
   }
 
   @inline(never)

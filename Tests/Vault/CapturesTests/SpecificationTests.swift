@@ -92,6 +92,64 @@ struct SpecificationTests {
     #expect(try fixture.store.list().count == 2)
   }
 
+  @Test(
+    "The record of a hidden capture with a remote part is the one of the page; there is one encoding of each")
+  func hiddenRecord() throws {
+    func read(_ bytes: [UInt8]) -> CaptureRecord? { CaptureRecord(bytes: bytes.span.bytes) }
+    let page = try page.bytes("hidden record")
+    let record = try #require(read(page))
+    #expect(record.isHidden && !record.isWhole)
+    #expect(record.created == 1_759_536_000 && record.label.title == "Apple tree in bloom")
+    #expect(record.parts.map(\.place) == [.row, .remote, .row, .row, .row])
+    #expect(record.byteCount - record.storedByteCount == 300_000)
+    let depth = (0..<300_000).map { UInt8($0 % 251) }
+    #expect(record.parts[1].hash == SHA256.hash(depth.span.bytes))
+    #expect(record.bytes == page)
+
+    // Each alone is enough for version 2; without both it is version 1.
+    var shown = record
+    shown.isHidden = false
+    #expect(shown.bytes == [2, 0] + page[2...])
+    #expect(read(shown.bytes) == shown)
+    var whole = record
+    whole.parts.remove(at: 1)
+    #expect(Array(whole.bytes[..<2]) == [2, 1])
+    #expect(read(whole.bytes) == whole)
+    whole.isHidden = false
+    let former = try self.page.bytes("record")
+    #expect(whole.bytes == former)
+
+    // Neither with version 2; the flag or the place with version 1; other flags; other places; *remote* for a small part.
+    let place = 2 + 8 + 1 + 42 + 41
+    #expect(page[place] == 2)
+    func changed(_ offset: Int, _ byte: UInt8, in bytes: [UInt8]? = nil) -> [UInt8] {
+      var bytes = bytes ?? page
+      bytes[offset] = byte
+      return bytes
+    }
+    let wrong = [
+      [2, 0] + whole.bytes[1...], [1] + page[2...], [3] + page[1...], changed(1, 2), changed(1, 3),
+      changed(1, 0x80), changed(place, 0), changed(place, 3), changed(place - 42, 2), page + [0],
+    ]
+    for bytes in wrong { #expect(read(bytes) == nil) }
+    for count in page.indices {
+      #expect(read(Array(page[..<count])) == nil)
+    }
+  }
+
+  @Test("The first part is the one of the page, and another device takes it")
+  func firstPart() throws {
+    let page = try page.bytes("first part")
+    let capture = try #require(sharedCapture(page))
+    #expect(try capture.id == identifier() && capture.created == 1_759_536_000)
+    #expect(capture.streamByteCount == 0 && capture.bytes.withBytes { array($0) } == page)
+    let fixture = try CaptureFixture()
+    try fixture.apply([.insert(capture, CaptureLabel(title: "x"))])
+    #expect(try fixture.read(.photo, of: capture.id) == photo)
+    #expect(try fixture.store.verify(capture.id).manifest.bytes == Array(self.page.text("manifest").utf8))
+    #expect(try fixture.store.shared(capture.id).bytes.withBytes { array($0) } == page)
+  }
+
   @Test("A blob of two chunks is the one of the page, and opens")
   func blob() throws {
     let id = try identifier()

@@ -17,6 +17,10 @@ extension Failure {
     case .notFound:
       self.init(
         .missing, "capture_not_found", "no such capture", hint: "'coffer capture list' shows what there is")
+    case .elsewhere:
+      self.init(
+        .missing, "capture_elsewhere", "a part of the capture is not on this device",
+        hint: "'coffer capture keep ID' gets it")
     case .corrupt(let part):
       let what = part.map { "the capture's \($0.name)" } ?? "the capture data"
       self.init(
