@@ -32,6 +32,8 @@ enum Deed: Hashable, Sendable {
   case handOutKeys(by: Int)
   case addSlot(by: Int)
   case replaceSlot(by: Int)
+  /// Orders and tests alone do this.
+  case removeSlot(slot: Int, by: Int)
   /// The disk of a device is copied, and the copy runs too. The random state may be the same.
   case copy(device: Int, sameRandomness: Bool)
   case save(device: Int)

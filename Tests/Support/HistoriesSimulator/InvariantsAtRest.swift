@@ -135,12 +135,16 @@ extension Simulation {
     return FrameHash(hashing: frame) == hash
   }
 
-  /// S7: after every crash the next run ends the work. S11: nobody asks for a slot that was opened.
+  /// S7: after every crash the next run ends the work. S11: nobody asks for a slot that was opened, and there is always one
+  /// to open.
   func checkEnded() throws(Breach) {
     for index in goodMembers {
       let history = computers[index].history
       if history.needsSlot {
         throw Breach(invariant: .s11, found: "device \(index) asks for a slot for ever")
+      }
+      guard !history.membership.slots.isEmpty else {
+        throw Breach(invariant: .s11, found: "device \(index) knows of no slot in force")
       }
       guard history.run == nil, history.outbox.isEmpty, history.staged == nil,
         computers[index].outcome == .complete

@@ -86,6 +86,17 @@ extension Orders {
         .replaceSlot(by: 0), .replaceSlot(by: 1), .add(device: 2, content: 4), .attend(device: 2),
         .run(device: 0, .sync, seed: 0), .run(device: 1, .sync, seed: 0), .run(device: 2, .sync, seed: 0),
       ]),
+    // Two members remove the two slots that there are, and neither knows of the other.
+    Orders(
+      name: "slots",
+      before: threeDevices + [
+        .addSlot(by: 0), .run(device: 0, .sync, seed: 0), .run(device: 1, .sync, seed: 0),
+        .run(device: 2, .sync, seed: 0),
+      ],
+      events: [
+        .removeSlot(slot: 0, by: 0), .removeSlot(slot: 1, by: 1), .attend(device: 2), .addSlot(by: 2),
+        .run(device: 0, .sync, seed: 0), .run(device: 1, .sync, seed: 0), .run(device: 2, .sync, seed: 0),
+      ]),
     // The fourth computer is a copy of the second.
     Orders(
       name: "forks",

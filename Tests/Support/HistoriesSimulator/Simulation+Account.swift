@@ -21,6 +21,8 @@ extension Simulation {
       guard let old = slots.last else { return }
       let slot = newSlot(old.owner)
       if change(.replaceSlots(removing: [old.id], adding: [slot.entry]), by: index(by)) { slots.append(slot) }
+    case .removeSlot(let number, let by):
+      change(.replaceSlots(removing: [slots[number % slots.count].id], adding: []), by: index(by))
     default: break
     }
   }

@@ -48,7 +48,7 @@ extension Simulation {
     case .attend(let device): attend(index(device))
     case .misbehave(let device, let misdeed, let choice): misbehave(index(device), misdeed, choice)
     case .server(let deed): perform(deed)
-    case .enrol, .restore, .revoke, .handOutKeys, .addSlot, .replaceSlot: performChange(deed)
+    case .enrol, .restore, .revoke, .handOutKeys, .addSlot, .replaceSlot, .removeSlot: performChange(deed)
     }
   }
 

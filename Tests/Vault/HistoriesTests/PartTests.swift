@@ -217,10 +217,12 @@ struct PartTests {
     let hashes: [FrameHash] = [samples.hash(), samples.hash()]
     let two = addition(hashes)
     #expect(two.hasItsVersion(device: samples.device))
-    #expect(
+    let versions = [RecordKind.capture, .label].map { kind in
       Addition.version(
-        kind: .capture, lamport: 9, device: samples.device, record: one.record, storedAt: one.storedAt,
-        replaces: one.replaces, frameHash: one.frameHash, further: hashes) != two.version)
+        kind: kind, lamport: 9, device: samples.device, record: one.record, storedAt: one.storedAt,
+        replaces: one.replaces, frameHash: one.frameHash, further: hashes)
+    }
+    #expect(Set(versions + [two.version]).count == 3)
     for other in [[], [hashes[0]], [hashes[1], hashes[0]], hashes + [hashes[0]]] {
       #expect(!addition(other, version: two.version).hasItsVersion(device: samples.device))
     }
@@ -233,6 +235,16 @@ struct PartTests {
     ]
     let body = segment.body() + [UInt8](repeating: 0x5A, count: 64)
     #expect(try Segment.parse(body).segment == segment)
+    for (kind, version) in zip([RecordKind.capture, .label], versions) {
+      var other = segment
+      other.operations = [
+        .add(
+          Addition(
+            kind: kind, record: one.record, storedAt: one.storedAt, version: version, replaces: one.replaces,
+            frameHash: one.frameHash, place: one.place, further: hashes))
+      ]
+      #expect(try Segment.parse(other.body() + [UInt8](repeating: 0x5A, count: 64)).segment == other)
+    }
     // A hash that is cut off.
     let odd = Array(body).replacingLength(of: two, by: -1)
     #expect(throws: FormatError.self) { try Segment.parse(odd) }

@@ -64,7 +64,7 @@ struct Samples {
         .place(
           NewPlace(
             record: record(), version: version(6), frameHash: hash(), place: Place(pack: 1, entry: 65_536))),
-        .unknown(kind: 4, body: [1, 2, 3]), .unknown(kind: 255, body: []),
+        .unknown(kind: 6, body: [1, 2, 3]), .unknown(kind: 255, body: []),
       ])
   }
 

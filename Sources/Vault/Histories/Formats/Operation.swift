@@ -18,6 +18,8 @@ public enum RecordKind: UInt8, Sendable {
   case message = 1
   /// Its further parts are got when somebody asks for them.
   case capture = 3
+  /// Title, note and tags of a capture, which change while the capture does not: a record of its own.
+  case label = 4
 }
 
 /// Where a content is: an entry of a pack that this segment names.
@@ -33,7 +35,7 @@ public struct Place: Hashable, Sendable {
   }
 }
 
-/// A new message or capture, or a new version of one.
+/// A new message, capture or label, or a new version of one.
 public struct Addition: Hashable, Sendable {
   public let kind: RecordKind
   public let record: RecordID

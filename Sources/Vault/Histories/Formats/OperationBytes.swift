@@ -8,7 +8,7 @@
 //                      ‖ pack (2) ‖ entry (4) ‖ hash of the frame (32) ‖ hash of each further part (32)
 //   2 message.remove   record (16) ‖ versions: count (2), version (24) each
 //   3 capture.add      as message.add
-//   4                  reserved
+//   4 label.add        as message.add
 //   5 place            record (16) ‖ version (24) ‖ part (2) ‖ hash of the part (32) ‖ pack (2) ‖ entry (4)
 //
 // Additions and removals must be understood, a place need not be. Each kind has one value of the flags.
@@ -21,6 +21,7 @@ extension Operation {
     case message = 1
     case remove = 2
     case capture = 3
+    case label = 4
     case place = 5
   }
 
@@ -55,6 +56,7 @@ extension Operation {
     switch kind {
     case .message: self = .add(try Addition(.message, from: &body, packCount: packCount))
     case .capture: self = .add(try Addition(.capture, from: &body, packCount: packCount))
+    case .label: self = .add(try Addition(.label, from: &body, packCount: packCount))
     case .remove: self = .remove(try Removal(from: &body))
     case .place: self = .place(try NewPlace(from: &body, packCount: packCount))
     }
@@ -65,7 +67,7 @@ extension Operation {
 extension Addition {
   /// How many parts a content may have, but for the first.
   public static let furtherPartLimit = 4_095
-  /// Parts of a message's content, at most: a vault has none that takes more (Specs/vault.md, "Limits").
+  /// Parts of the content of a message or label, at most: a vault has none that takes more (Specs/vault.md, "Limits").
   static let messagePartLimit = 16
 
   /// The version of an addition: 16 bytes of a hash over the device and all that it says but the place, which is known
@@ -76,7 +78,7 @@ extension Addition {
     replaces: [Version],
     frameHash: FrameHash, further: [FrameHash] = []
   ) -> Version {
-    var bytes = Array((kind == .message ? "coffer version v1" : "coffer capture version v1").utf8)
+    var bytes = Array(kind.versionLabel.utf8)
     bytes += device.bytes
     bytes.append(record)
     bytes.append(bigEndian: storedAt)
@@ -122,6 +124,17 @@ extension Addition {
     var further: [FrameHash] = []
     while fields.remaining > 0 { further.append(try fields.hash()) }
     self.further = further
+  }
+}
+
+extension RecordKind {
+  /// What the hash of a version begins with.
+  fileprivate var versionLabel: String {
+    switch self {
+    case .message: "coffer version v1"
+    case .capture: "coffer capture version v1"
+    case .label: "coffer label version v1"
+    }
   }
 }
 

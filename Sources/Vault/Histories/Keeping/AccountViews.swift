@@ -69,6 +69,17 @@ extension History {
       .max { ($0.operation.number, $0.id) < ($1.operation.number, $1.id) }?.id
   }
 
+  /// The continuations that this device's user chose: after which operation, and which; the same operation twice for the
+  /// former key.
+  public var ownerChoices: [(at: ControlID, on: ControlID)] {
+    settled.sorted { $0.key < $1.key }.map { at, choice in
+      switch choice {
+      case .successor(let id): (at, id)
+      case .former: (at, at)
+      }
+    }
+  }
+
   /// The continuations of an owner key that forked, while the user has chosen none.
   public var ownerFork: OwnerForkView? {
     membership.fork.map { fork in

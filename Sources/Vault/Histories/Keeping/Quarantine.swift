@@ -15,6 +15,16 @@ public struct QuarantinedSegment: Sendable {
   public let versions: [(version: RecordVersion, storedAt: UInt64)]
   /// Records that it removed and that are there.
   public let removed: [RecordID]
+
+  /// The same with some of it; nil if nothing is left.
+  public func keeping(
+    versions isKept: (RecordVersion) -> Bool, removed isRemoved: (RecordID) -> Bool
+  ) -> QuarantinedSegment? {
+    let (versions, removed) = (versions.filter { isKept($0.version) }, removed.filter(isRemoved))
+    guard !versions.isEmpty || !removed.isEmpty else { return nil }
+    return QuarantinedSegment(
+      name: name, deviceName: deviceName, cameAt: cameAt, versions: versions, removed: removed)
+  }
 }
 
 extension History {

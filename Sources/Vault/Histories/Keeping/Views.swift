@@ -39,9 +39,46 @@ extension History {
   /// Every version of a record that a segment brought, in no order.
   public func versions(of record: RecordID) -> [Version] { Array(records.versions[record]?.keys ?? [:].keys) }
 
-  /// The highest version of a record whose content has these parts, shown or not; nil if no segment brings one.
+  /// Whether a segment that counts brings a version.
+  public func isShared(_ name: RecordVersion) -> Bool {
+    records.versions[name.record]?[name.version].map(counts) ?? false
+  }
+
+  /// The highest version of a record that counts and whose content has these parts, shown or not; nil without one.
   public func version(of record: RecordID, with hashes: [FrameHash]) -> Version? {
-    records.versions[record]?.filter { $0.value.hashes == hashes }.keys.max()
+    records.versions[record]?.filter { $0.value.hashes == hashes && counts($0.value) }.keys.max()
+  }
+
+  /// The segments that name a version, or a pack in which a part of its content may be.
+  public func segments(naming name: RecordVersion) -> [ObjectName] {
+    guard let entry = records.versions[name.record]?[name.version] else { return [] }
+    let placing = entry.parts.flatMap { places(of: ContentName(name, part: $0)).map(\.segment) }
+    return Set(entry.addedBy + placing).sorted().map { .segment($0) }
+  }
+
+  /// The highest version of a record that counts and whose content begins with this part, shown or not; nil without one.
+  public func version(of record: RecordID, withFirst hash: FrameHash) -> Version? {
+    records.versions[record]?.filter { $0.value.hashes.first == hash && counts($0.value) }.keys.max()
+  }
+
+  /// Whether a version waits here, or a segment that counts brings it.
+  public func counts(_ name: RecordVersion) -> Bool { isShared(name) || pendingAddition(name) != nil }
+
+  /// The hashes of the parts of a version's content; nil if no version of this name is known.
+  public func hashes(of name: RecordVersion) -> [FrameHash]? {
+    records.versions[name.record]?[name.version]?.hashes ?? pendingAddition(name)?.hashes
+  }
+
+  /// The captures that no segment holds yet, or not all of their parts.
+  public var waitingCaptures: Set<RecordID> {
+    Set(
+      pendingChanges.compactMap { change in
+        switch change {
+        case .add(let added): added.kind == .capture ? added.record : nil
+        case .place(.capture, let record, _, _, _): record
+        case .place, .remove: nil
+        }
+      })
   }
 
   /// How many additions and removals a segment holds; 0 for one that is not here.
@@ -61,6 +98,9 @@ extension History {
       return !isFirstPlace(of: content, in: name)
     }
   }
+
+  /// How many objects others name, or the remote has damaged, that this device waits for.
+  public var awaitedCount: Int { remote.missingSince.keys.count { !$0.isPack } }
 
   /// How many versions are shown whose content is not here, or not all of it.
   public var missingContentCount: Int { Set(contentsToGet.map(\.version)).count }

@@ -48,25 +48,20 @@ struct Membership: Sendable {
     if let genesis = log.genesis {
       walk(from: genesis, in: log, settled: settled, onlyRevoking: &onlyRevoking)
     }
-    var usedSlots: Set<SlotID> = []
+    var slotRemovals = SlotRemovals()
     for entry in log.ordered {
       let counts = counting.contains(entry.id)
       if counts, let device = entry.operation.kind.newDevice, devices[device.id] == nil {
         devices[device.id] = device
       }
-      if counts {
-        for slot in entry.operation.kind.newSlots where usedSlots.insert(slot.id).inserted {
-          slots[slot.id] = slot
-        }
-      }
-      guard counts || onlyRevoking.contains(entry.id), let rekey = entry.rekey else { continue }
-      for revocation in rekey.revocations {
+      guard counts || onlyRevoking.contains(entry.id) else { continue }
+      slotRemovals.take(entry, counts: counts)
+      for revocation in entry.rekey?.revocations ?? [] {
         revocations[revocation.device, default: []].append(
           Revocation(heads: revocation.heads, frontier: entry.operation.frontier))
       }
-      removedSlots.formUnion(rekey.removedSlots)
     }
-    for slot in removedSlots { slots[slot] = nil }
+    (slots, removedSlots) = slotRemovals.result()
   }
 
   /// Devices that belong to the account now.

@@ -32,7 +32,7 @@ struct VersionEntry: Sendable {
   /// The parts that a run gets unasked. Those of a message are in memory together: a bad member's many are never got.
   var wantedParts: Range<UInt16> {
     switch kind {
-    case .message: hashes.count <= Addition.messagePartLimit ? parts : 0..<0
+    case .message, .label: hashes.count <= Addition.messagePartLimit ? parts : 0..<0
     case .capture: 0..<1
     }
   }

@@ -47,7 +47,7 @@ extension History {
   }
 
   private func isInParts(_ version: RecordVersion) -> Bool {
-    (records.versions[version.record]?[version.version]?.hashes.count ?? 1) > 1
+    (records.versions[version.record]?[version.version]?.wantedParts.count ?? 1) > 1
   }
 
   /// The contents that are wanted, without those that the user of this device has removed since.

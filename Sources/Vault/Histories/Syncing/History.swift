@@ -74,6 +74,8 @@ public struct History: Sendable {
   var newObjects: [StoredObject] = []
   /// Records of which something changed since ``takeTouched()``.
   var touched: Set<RecordID> = []
+  /// Versions of which a change left the outbox unsaid since ``takeUnreadable()``.
+  var unreadable: Set<RecordVersion> = []
 }
 
 /// Packs that were sealed for the next segment, and its operations.
@@ -157,12 +159,20 @@ extension History {
     defer { touched = [] }
     return touched
   }
+
+  /// The versions that were to be said, and whose contents the machine could not give when they were asked for, since the
+  /// last call. Nobody says them any more: the driver tells its user of them.
+  public mutating func takeUnreadable() -> Set<RecordVersion> {
+    defer { unreadable = [] }
+    return unreadable
+  }
 }
 
 // MARK: Records
 
 /// A version as it is shown.
 public struct ShownVersion: Hashable, Sendable {
+  public let kind: RecordKind
   public let version: Version
   /// Of the parts of its content.
   public let hashes: [FrameHash]
@@ -170,11 +180,24 @@ public struct ShownVersion: Hashable, Sendable {
 
 extension History {
   /// All records of which something is shown, in no order.
-  public var shownRecords: Set<RecordID> {
+  public var shownRecords: Set<RecordID> { Set(shownKinds.keys) }
+
+  /// How many records of a kind are shown.
+  public func shownCount(of kind: RecordKind) -> Int { shownKinds.values.count { $0 == kind } }
+
+  /// What is shown of each record, by the kind of its highest version.
+  private var shownKinds: [RecordID: RecordKind] {
     let pending = Dictionary(grouping: pendingChanges, by: \.record)
-    return Set(records.identifiers).union(pending.keys).filter { record in
-      !shownVersions(of: record, pending: pending[record] ?? []).isEmpty
+    var kinds: [RecordID: RecordKind] = [:]
+    for record in Set(records.identifiers).union(pending.keys) {
+      kinds[record] = shownVersions(of: record, pending: pending[record] ?? []).first?.kind
     }
+    return kinds
+  }
+
+  /// What a version is of; nil if no version of this name is known.
+  public func kind(of name: RecordVersion) -> RecordKind? {
+    records.versions[name.record]?[name.version]?.kind ?? pendingAddition(name)?.kind
   }
 
   /// The versions of a record that nobody removed or replaced, the highest first: the first is what is shown.
@@ -183,22 +206,23 @@ extension History {
   }
 
   func shownVersions(of record: RecordID, pending: [LocalChange]) -> [ShownVersion] {
-    var shown: [Version: [FrameHash]] = [:]
+    var shown: [Version: ShownVersion] = [:]
     for (version, entry) in records.versions[record] ?? [:]
     where counts(entry) && !isGone(record, version, heldCounts: false) {
-      shown[version] = entry.hashes
+      shown[version] = ShownVersion(kind: entry.kind, version: version, hashes: entry.hashes)
     }
     for change in pending {
       switch change {
       case .add(let added):
-        shown[added.version] = added.hashes
+        shown[added.version] = ShownVersion(
+          kind: added.kind, version: added.version, hashes: added.hashes)
         for replaced in added.replaces { shown[replaced] = nil }
       case .remove(_, let versions):
         for version in versions { shown[version] = nil }
       case .place: break
       }
     }
-    return shown.map { ShownVersion(version: $0.key, hashes: $0.value) }.sorted { $1.version < $0.version }
+    return shown.values.sorted { $1.version < $0.version }
   }
 
   /// When a version was stored, as its author says; nil if no version of this name is known.
@@ -210,10 +234,10 @@ extension History {
   /// How many parts of a version's content a run gets; nil if no version of this name is known.
   public func wantedPartCount(of name: RecordVersion) -> Int? {
     records.versions[name.record]?[name.version]?.wantedParts.count
-      ?? pendingAddition(name).map { $0.kind == .message ? $0.hashes.count : 1 }
+      ?? pendingAddition(name).map { $0.kind == .capture ? 1 : $0.hashes.count }
   }
 
-  private func pendingAddition(_ name: RecordVersion) -> PendingAddition? {
+  func pendingAddition(_ name: RecordVersion) -> PendingAddition? {
     for case .add(let added) in pendingChanges(of: name.record) where added.version == name.version {
       return added
     }
@@ -257,7 +281,7 @@ extension History {
     replacing: [Version], at now: UInt64
   ) -> [Effect] {
     guard frame.count <= Pack.frameByteCountLimit, further.count <= Addition.furtherPartLimit,
-      kind != .message || further.count < Addition.messagePartLimit
+      kind == .capture || further.count < Addition.messagePartLimit
     else {
       return [.ended(.tooLarge)]
     }

@@ -45,9 +45,11 @@ extension History {
         let isHere = (0...UInt16(further.count)).allSatisfy {
           hasContent(ContentName(name, part: $0), on: machine)
         }
-        guard isHere, !isGone(record, old, heldCounts: false),
-          let frame = content(ContentName(name), on: machine)
-        else { continue }
+        guard isHere, !isGone(record, old, heldCounts: false) else { continue }
+        guard let frame = content(ContentName(name), on: machine) else {
+          unreadable.insert(name)
+          continue
+        }
         // Another copy of this device said it.
         if let same = shownVersions(of: record).first(where: { $0.hashes == added.hashes }),
           same.version != old, hasContent(ContentName(record: record, version: same.version), on: machine)

@@ -96,6 +96,7 @@ extension History {
     var holdsCaptures = false
     var operationsByteCount = 0
     var operations: [Operation] = []
+    var said: [LocalChange] = []
     var taken = 0
     var shared: [(operation: Int, pack: PackReference, entry: UInt32)] = []
     for change in changes {
@@ -108,10 +109,12 @@ extension History {
         if case .add(let added) = change,
           !placesParts(of: name, added.further, operations: operations, after: chains.heads[device]?.last)
         {
+          noteUnreadable(name)
           taken += 1
           continue
         }
         guard let frame = content(name, on: machine) else {
+          noteUnreadable(name)
           taken += 1
           continue
         }
@@ -124,6 +127,7 @@ extension History {
         }
       }
       taken += 1
+      said.append(change)
       let place = Place(pack: 0, entry: UInt32(pack.count))
       switch change {
       case .add(let added):
@@ -144,9 +148,18 @@ extension History {
       let object = pack.seal(random: machine.random(Pack.randomByteCount), keys: keys, account: account)
       packs = [(ObjectHash(hashing: object), object)]
     }
-    var staged = StagedSegment(packs: packs, operations: operations, changes: Array(changes.prefix(taken)))
+    var staged = StagedSegment(packs: packs, operations: operations, changes: said)
     for (number, pack, entry) in shared { staged.share(pack, entry: entry, operation: number) }
     return staged
+  }
+
+  /// A content that nobody can seal: it does not open here, and no list of this run shows a pack that may have it.
+  private mutating func noteUnreadable(_ content: ContentName) {
+    let name = content.version
+    let isThere = packs(holding: content).contains { pack in
+      run?.listed[pack] != nil && pack.hash.map(damagedPacks.contains) != true
+    }
+    if !isThere, !isGone(name.record, name.version, heldCounts: true) { unreadable.insert(name) }
   }
 
   /// The broken rule: an earlier pack of our own that holds the same content.
