@@ -226,7 +226,7 @@ let package = Package(
       ["Secrets", "Primitives", "OpenPGP", "MessageFormats", "ProtectedData", "Identities", "Contacts"]),
     module("Agent", in: .vault, ["Secrets", "Primitives", "Keychains", "DesktopBus", "CSystem"]),
     module("Backups", in: .vault, ["Secrets", "Primitives", "Storage", "MessageFormats", "Keychains"]),
-    module("Syncing", in: .vault, sealed + ["Enclaves", "Remotes", "Vaults", "Histories"]),
+    module("Syncing", in: .vault, sealed + ["Enclaves", "Remotes", "Vaults", "Captures", "Histories"]),
     module(
       "CofferKit", in: .vault,
       protected + [
@@ -414,7 +414,7 @@ let package = Package(
     tests(
       "SyncingTests", in: .vault,
       sealed + [
-        "Syncing", "CofferKit", "Histories", "Remotes", "Vaults", "Enclaves", "MessageFormats",
+        "Syncing", "CofferKit", "Histories", "Remotes", "Vaults", "Captures", "Enclaves", "MessageFormats",
         "MemorySearch", "TemporaryHomes", sqlite, "Couriers", "S3Server", "coffer-courier",
       ]),
     tests(

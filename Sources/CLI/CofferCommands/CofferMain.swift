@@ -198,7 +198,8 @@ public enum CofferMain {
     return isForShell ? ShellRoot.self : root
   }
 
-  /// The command to show help for: `--help` may be anywhere; also `coffer help message add`.
+  /// The command to show help for: `--help` may be anywhere; also `coffer help message add`, and `coffer help sync status`,
+  /// whose last word is an operand.
   private static func helped(
     _ line: ArgumentOrder.Sorted, _ root: any CommandGroup.Type
   ) throws -> (any HelpPage.Type)? {
@@ -211,7 +212,9 @@ public enum CofferMain {
     }
     guard line.words.isEmpty, line.rest.first == "help" else { return nil }
     let wanted = ArgumentOrder.sorted(Array(line.rest.dropFirst()), root: root)
-    if let word = wanted.rest.first { throw unknown(word, in: wanted, root) }
+    if let word = wanted.rest.first, wanted.command is any CommandGroup.Type || word.hasPrefix("-") {
+      throw unknown(word, in: wanted, root)
+    }
     return wanted.command
   }
 

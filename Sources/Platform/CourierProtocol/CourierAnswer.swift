@@ -128,7 +128,7 @@ extension RemoteError {
   init?(reason: UInt8, detail: Int32) {
     guard reason == 10 || detail == 0 else { return nil }
     switch reason {
-    case 1: self = .unreachable
+    case 1: self = .serviceUnreachable
     case 2: self = .refused(.permission)
     case 3: self = .refused(.readOnly)
     case 4: self = .refused(.name)
@@ -147,7 +147,8 @@ extension RemoteError {
 
   var reason: (UInt8, detail: Int32) {
     switch self {
-    case .unreachable: (1, 0)
+    // The program that carries requests has no folders.
+    case .unreachable, .serviceUnreachable: (1, 0)
     case .refused(.permission): (2, 0)
     case .refused(.readOnly): (3, 0)
     case .refused(.name): (4, 0)

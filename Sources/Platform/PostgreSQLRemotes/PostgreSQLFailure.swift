@@ -14,8 +14,8 @@ enum PostgreSQLFailure {
     _ error: PostgreSQLTransportError, isKnown: Bool
   ) -> CourierAttempt<Answer> {
     switch error {
-    case .unreachable: isKnown ? .passing(.unreachable) : .lasting(.unreachable)
-    case .interrupted: .passing(.unreachable)
+    case .unreachable: isKnown ? .passing(.serviceUnreachable) : .lasting(.serviceUnreachable)
+    case .interrupted: .passing(.serviceUnreachable)
     case .untrusted: .lasting(.untrusted)
     case .invalid: .lasting(.invalidAnswer)
     case .refused(let state, let constraint): attempt(state: state, constraint: constraint)
@@ -25,7 +25,7 @@ enum PostgreSQLFailure {
   private static func attempt<Answer>(state: String, constraint: String?) -> CourierAttempt<Answer> {
     switch (state, state.prefix(2)) {
     // A body with another hash than it had here was torn on the way.
-    case ("23514", _) where constraint == "body_has_hash": .passing(.unreachable)
+    case ("23514", _) where constraint == "body_has_hash": .passing(.serviceUnreachable)
     case ("23514", _) where constraint == "name_has_hash" || constraint == "name_is_ours":
       .lasting(.refused(.name))
     case ("23514", _) where constraint == "body_is_short": .lasting(.refused(.tooLarge))
@@ -42,7 +42,7 @@ enum PostgreSQLFailure {
     case (_, "XX") where state != "XX000", ("58030", _): .lasting(.inputOutput(code: EIO))
     // Connections, memory, a server that starts or ends, crossed transactions, a statement that took too
     // long.
-    case (_, "08"), (_, "53"), (_, "57"), (_, "40"), ("55P03", _): .passing(.unreachable)
+    case (_, "08"), (_, "53"), (_, "57"), (_, "40"), ("55P03", _): .passing(.serviceUnreachable)
     default: .lasting(.invalidAnswer)
     }
   }

@@ -5,8 +5,10 @@ internal import Glibc
 /// Why a remote did not carry out a request, sorted by what the user can do about it.
 @nonexhaustive
 public enum RemoteError: Error, Equatable, Sendable {
-  /// The remote does not answer, or its folder is not there, as on a stick that is not mounted. Later it may be.
+  /// The folder is not there, as on a stick that is not mounted. Later it may be.
   case unreachable
+  /// The service does not answer, or has no such bucket. Later it may.
+  case serviceUnreachable
   /// The remote is there and does not let us.
   case refused(Refusal)
   /// The disk or the quota is full. What was acknowledged is safe.

@@ -9,6 +9,7 @@
 // - Only what is written here is read: an unknown or repeated parameter is an error, and so is an empty part.
 // - A URL has the secret, so it is never a `String`; what is shown has no credentials.
 
+internal import Glibc
 public import Secrets
 
 /// The place of a remote.
@@ -54,6 +55,20 @@ public enum RemotePlace: Sendable {
     case .s3(let place): place.url()
     case .postgreSQL(let place): place.url()
     }
+  }
+}
+
+extension RemotePlace {
+  /// Whether it is a folder in the file system that has `path`: a disk that is lost takes both. False if one of them
+  /// cannot be looked at.
+  public func isInFileSystem(of path: String) -> Bool {
+    guard case .folder(let folder) = self, let one = Self.device(folder) else { return false }
+    return one == Self.device(path)
+  }
+
+  private static func device(_ path: String) -> dev_t? {
+    var status = stat()
+    return unsafe stat(path, &status) == 0 ? status.st_dev : nil
   }
 }
 

@@ -18,7 +18,7 @@ enum S3Failure {
     case (_, "QuotaExceeded"), (507, _): .lasting(.full)
     // Services take objects of 5 GiB, and ours have 64 MiB at most: it is a quota. Swift says so.
     case (413, _), (_, "EntityTooLarge"): .lasting(.full)
-    case (404, "NoSuchBucket"): .lasting(.unreachable)
+    case (404, "NoSuchBucket"): .lasting(.serviceUnreachable)
     case (404, _): .answered(nil)
     case (_, "AuthorizationHeaderMalformed"), (_, "PermanentRedirect"), (301, _), (307, _), (308, _):
       .lasting(.refused(.address))
@@ -26,8 +26,8 @@ enum S3Failure {
     // The body was cut off, or came too slowly.
     case (_, "BadDigest"), (_, "XAmzContentSHA256Mismatch"), (_, "IncompleteBody"), (_, "RequestTimeout"),
       (408, _), (409, "OperationAborted"):
-      .passing(.unreachable)
-    case (429, _), (500, _), (502...504, _): .passing(.unreachable)
+      .passing(.serviceUnreachable)
+    case (429, _), (500, _), (502...504, _): .passing(.serviceUnreachable)
     default: .lasting(.invalidAnswer)
     }
   }
@@ -36,8 +36,8 @@ enum S3Failure {
   /// - Parameter isKnown: whether the server has answered before.
   static func attempt(_ error: HTTPTransportError, isKnown: Bool) -> CourierAttempt<HTTPAnswer?> {
     switch error {
-    case .unreachable: isKnown ? .passing(.unreachable) : .lasting(.unreachable)
-    case .interrupted: .passing(.unreachable)
+    case .unreachable: isKnown ? .passing(.serviceUnreachable) : .lasting(.serviceUnreachable)
+    case .interrupted: .passing(.serviceUnreachable)
     case .untrusted: .lasting(.untrusted)
     case .invalid: .lasting(.invalidAnswer)
     }

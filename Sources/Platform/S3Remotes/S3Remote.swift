@@ -39,7 +39,7 @@ package struct S3Remote: PagedRemote {
     if !continuation.isEmpty { query.append(("continuation-token", continuation)) }
     let request = S3Request(.get, query: query, answerByteCountLimit: S3ListPage.byteCountLimit)
     // There is no object here that could be absent; it is the bucket.
-    guard let answer = try answer(request) else { throw .unreachable }
+    guard let answer = try answer(request) else { throw .serviceUnreachable }
     guard answer.status == 200, let page = try? S3ListPage(answer.body) else { throw .invalidAnswer }
     let time = answer.headers["date"].flatMap(HTTPDate.parse)
     var objects: [RemoteObject] = []
@@ -87,7 +87,7 @@ package struct S3Remote: PagedRemote {
   package func put(_ name: String, _ bytes: [UInt8]) throws(RemoteError) {
     guard RemoteName(name) != nil else { throw .refused(.name) }
     guard bytes.count <= RemoteObject.byteCountLimit else { throw .refused(.tooLarge) }
-    guard try answer(S3Request(.put, name, body: bytes)) != nil else { throw .unreachable }
+    guard try answer(S3Request(.put, name, body: bytes)) != nil else { throw .serviceUnreachable }
   }
 
   /// How many bytes an object has.

@@ -9,6 +9,7 @@ extension Coffer {
   public var account: AccountLink {
     let machine = machine
     return AccountLink(
-      file: file, vault: vault, keychain: keychain, enclaveOfKind: { machine.enclave($0) }, clock: clock)
+      file: file, vault: vault, captures: captures, keychain: keychain,
+      enclaveOfKind: { machine.enclave($0) }, clock: clock)
   }
 }

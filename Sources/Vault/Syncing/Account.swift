@@ -3,8 +3,9 @@
 // The account of a coffer: made at a place, opened with each command, or joined by whoever has its address and opens one
 // of its slots.
 
+public import Captures
 public import Enclaves
-internal import Histories
+public import Histories
 public import Keychains
 public import Primitives
 public import Remotes
@@ -16,6 +17,7 @@ public import Vaults
 public struct AccountLink {
   private let file: DatabaseFile
   private let vault: Vault
+  private let captures: CaptureStore
   private let items: AccountItems
   private let enclaveOfKind: (EnclaveKind) -> (any Enclave)?
   private let clock: VaultClock
@@ -23,15 +25,17 @@ public struct AccountLink {
   /// - Parameters:
   ///   - file: the coffer's.
   ///   - vault: whose messages are sent.
+  ///   - captures: those that are sent.
   ///   - keychain: keeps the device's keys.
   ///   - enclaveOfKind: this machine's enclaves.
   ///   - clock: tells the time.
   public init(
-    file: DatabaseFile, vault: Vault, keychain: KeychainService,
+    file: DatabaseFile, vault: Vault, captures: CaptureStore, keychain: KeychainService,
     enclaveOfKind: @escaping (EnclaveKind) -> (any Enclave)?, clock: VaultClock
   ) {
     self.file = file
     self.vault = vault
+    self.captures = captures
     items = AccountItems(keychain: keychain)
     self.enclaveOfKind = enclaveOfKind
     self.clock = clock
@@ -54,19 +58,22 @@ public struct AccountLink {
     return try items.place()
   }
 
-  /// How many changes wait to be sent, and when all was sent last, in seconds since 1970. Opens no history.
+  /// How many changes wait to be sent, new titles of captures left out, and when all was sent last, in seconds since 1970. Opens no history.
   /// - Returns: nil without an account; no time for never.
   public func glance() throws -> (waitingCount: Int, lastComplete: Int64?)? {
     guard try exists() else { return nil }
     let store = SyncStore(key: try items.stateKey())
-    let contents = VaultContents(vault)
+    let contents = VaultContents(vault, captures)
     let loaded = try file.read(.account) { try store.loadRows($0, into: contents) }
     guard let state = loaded, let waiting = History.waitingCount(ofState: state.local) else {
       throw SyncError.corrupt
     }
     let last = state.lastComplete == 0 ? nil : state.lastComplete
-    guard try vault.rowsDigest() != state.vaultDigest else { return (waiting, last) }
-    return (waiting + (try LocalChanges(vault, contents).count(contents)), last)
+    guard try vault.rowsDigest() + captures.recordsDigest() != state.vaultDigest else {
+      return (waiting, last)
+    }
+    let fresh = try LocalChanges(vault, contents).count(contents)
+    return (waiting + fresh + (try LocalCaptureChanges(nil, contents.captures).count), last)
   }
 
   /// Opens the account of this coffer.
@@ -74,7 +81,7 @@ public struct AccountLink {
   public func open() throws -> Synchronizer {
     guard try exists() else { throw SyncError.noAccount }
     let store = SyncStore(key: try items.stateKey())
-    let contents = VaultContents(vault)
+    let contents = VaultContents(vault, captures)
     let loaded = try file.read(.account) { try store.load($0, into: contents) }
     guard let loaded else { throw SyncError.noAccount }
     let deviceKeys = try items.keys(enclaveOfKind) { History.device(ofState: loaded.state.local)?.signingKey }
@@ -123,7 +130,8 @@ public struct AccountLink {
     guard there.isEmpty || isAnother else { throw SyncError.accountThere(there.count) }
     // Items without a state are of an attempt that ended early.
     try items.removeAll(enclaveOfKind)
-    var machine = DeviceMachine(keys: try items.makeKeys(in: enclave), contents: VaultContents(vault))
+    var machine = DeviceMachine(
+      keys: try items.makeKeys(in: enclave), contents: VaultContents(vault, captures))
     let secret = machine.randomSecret(AccountAddress.secretByteCount)
     let (owner, now) = (machine.makeKeyPair(), UInt64(clamping: clock.now()))
     let slots = try [AccountSecret(passphrase), AccountSecret(words)].map {
@@ -181,28 +189,33 @@ public struct AccountLink {
   ///   - remote: the place of `address`.
   ///   - address: of the account.
   ///   - secret: opens a slot.
+  ///   - opened: the slot that `secret` opens, if the caller has opened it: a passphrase takes long to derive.
   ///   - enclave: makes this device's keys.
   ///   - name: of this device, for lists; with a number behind it if it is taken.
   ///   - isOwn: whether `secret` is a passphrase of this coffer.
+  ///   - choice: says which continuation of the account is right, if it has several; nil for none of them. It may be asked
+  ///     again.
   ///   - progress: as of ``Synchronizer/run(_:at:progress:)``.
   /// - Throws: `SyncError.hasAccount`, `.notThere`, `.wrongSecret`, `.refused`, `.remote`; else as a run.
   public func join(
     at remote: any Remote, _ address: AccountAddress, with secret: AccountSecret,
-    enclave: any Enclave, name: String, isOwn: Bool = false,
+    slot opened: OpenedSlot? = nil, enclave: any Enclave, name: String, isOwn: Bool = false,
+    choice: (OwnerForkView) throws -> ControlID? = { _ in nil },
     progress: (SyncReport) -> Bool = { _ in true }
   ) throws -> (synchronizer: Synchronizer, report: SyncReport) {
     // A join that was killed before this device was added left an account that it has no part in.
     if try exists(), try open().history.knowsThisDevice { throw SyncError.hasAccount }
-    let slot = try Self.openSlot(at: remote, address, with: secret)
+    let slot = try opened ?? Self.openSlot(at: remote, address, with: secret)
     try forget()
-    let machine = DeviceMachine(keys: try items.makeKeys(in: enclave), contents: VaultContents(vault))
+    let machine = DeviceMachine(
+      keys: try items.makeKeys(in: enclave), contents: VaultContents(vault, captures))
     let entry = entry(machine.keys, name: name)
     let synchronizer = try keep(
       History(joining: address.account, entry: entry), machine, address.place, address.secret)
     do {
       let report = try Self.inForce(slot, at: remote, address, with: secret) { slot in
         if isOwn { try synchronizer.noteEqualPassphrase(of: slot.id) }
-        return try synchronizer.join(entry, with: slot, at: remote, progress: progress)
+        return try synchronizer.join(entry, with: slot, at: remote, choice: choice, progress: progress)
       }
       return (synchronizer, report)
     } catch {
@@ -212,7 +225,8 @@ public struct AccountLink {
     }
   }
 
-  /// Opens the account without joining it and without writing anything, here or there.
+  /// Opens the account without joining it and without writing anything, here or there. Between continuations of the account
+  /// it chooses as this coffer did.
   /// - Returns: the digest of all records that the remote has, whether every content was got and is right, and how many
   ///   records are shown.
   public func drill(
@@ -220,8 +234,10 @@ public struct AccountLink {
     enclave: any Enclave, progress: (SyncReport) -> Bool = { _ in true }
   ) throws -> AccountDrill {
     let slot = try Self.openSlot(at: remote, address, with: secret)
+    let choices = try exists() ? open().history.ownerChoices : []
     return try Self.inForce(slot, at: remote, address, with: secret) { slot in
-      try AccountDrill(remote, address, slot: slot, now: UInt64(clamping: clock.now()), progress: progress)
+      try AccountDrill(
+        remote, address, slot: slot, choices: choices, now: UInt64(clamping: clock.now()), progress: progress)
     }
   }
 

@@ -14,11 +14,14 @@ public struct AccountDrill: Sendable {
   public let digest: StateDigest
   /// Messages that are shown.
   public let messageCount: Int
+  /// Captures that are shown.
+  public let captureCount: Int
   /// Contents that no pack has.
   public let missingCount: Int
 
   init(
-    _ remote: any Remote, _ address: AccountAddress, slot: OpenedSlot, now: UInt64,
+    _ remote: any Remote, _ address: AccountAddress, slot: OpenedSlot,
+    choices: [(at: ControlID, on: ControlID)], now: UInt64,
     progress: (SyncReport) -> Bool
   ) throws {
     let enclave = SoftwareEnclave()
@@ -27,43 +30,54 @@ public struct AccountDrill: Sendable {
       pair: .first, enclave: enclave,
       signing: try enclave.createKey(use: .signing, access: access, enrolment: KeyEnrolment()),
       agreement: try enclave.createKey(use: .agreement, access: access, enrolment: KeyEnrolment()))
-    var machine = DeviceMachine(keys: keys, contents: VaultContents(nil))
+    var machine = DeviceMachine(keys: keys, contents: VaultContents(nil, nil))
     let entry = DeviceEntry(
       id: DeviceID(beginningOf: machine.random(DeviceID.byteCount)), signingKey: keys.signing.publicKey,
       agreementKey: keys.agreement.publicKey, level: keys.level, name: "drill", replaces: nil)
     var history = History(joining: address.account, entry: entry)
-    var requests = RemoteRequests(remote, account: address.account, isReadOnly: true)
+    let queue = RequestQueue(RemoteRequests(remote, account: address.account, isReadOnly: true))
     var report = SyncReport(outcome: .unreachable)
     /// Carries out an event with all that follows from it.
     func perform(_ event: Event) throws -> Outcome {
-      var events = [event]
+      var next: Event? = event
       var outcome: Outcome?
-      while let event = events.popLast() {
+      while let event = next {
+        var requests: [Request] = []
         for effect in history.step(event, on: &machine) {
           switch effect {
           case .keep(let content, _):
             if content.part == 0 { report.newCount += 1 }
             machine.contents.noteCompared(content)
           case .drop, .carry: break
-          case .request(let request):
-            events.append(.answer(request, requests.answer(request), at: now))
-            report.requestCount = requests.count
-            report.byteCount = requests.byteCount
-            guard progress(report) else { throw SyncError.refused(.unreachable) }
+          case .request(let request): requests.append(request)
           case .ended(let end): outcome = end
           }
         }
+        queue.add(requests)
+        next = nil
+        guard let request = queue.next else { continue }
+        next = .answer(request, queue.answerNext(), at: now)
+        report.requestCount = queue.count
+        report.byteCount = queue.byteCount
+        guard progress(report) else { throw SyncError.refused(.unreachable) }
       }
-      if outcome == .unreachable, let error = requests.lastError { throw SyncError.remote(error) }
+      if outcome == .unreachable, let error = queue.lastError { throw SyncError.remote(error) }
       return outcome ?? .unreachable
     }
     _ = try perform(.begin(.sync, at: now))
     guard history.isThere else { throw SyncError.notThere }
+    // Only a member may do this; the slot opens the log.
+    if !choices.isEmpty { _ = try perform(.account(.handOutKeys, slot, at: now)) }
+    while let fork = history.ownerFork, let choice = choices.first(where: { $0.at == fork.at }) {
+      _ = try perform(.account(.settle(at: choice.at, on: choice.on), slot, at: now))
+      guard history.ownerFork?.at != fork.at else { break }
+    }
     let outcome = try perform(.account(.approve(entry), slot, at: now))
     guard outcome == .complete else { throw SyncError.refused(outcome) }
     _ = try perform(.begin(.sync, at: now))
     digest = history.stateDigest()
-    messageCount = history.shownRecords.count
+    messageCount = history.shownCount(of: .message)
+    captureCount = history.shownCount(of: .capture)
     missingCount = history.missingContentCount
   }
 }

@@ -58,7 +58,7 @@ struct Arrivals {
   }
 
   /// A content that no vault can store. It is not asked for again.
-  private func takeUnusable(_ version: RecordVersion, _ contents: VaultContents) {
+  func takeUnusable(_ version: RecordVersion, _ contents: VaultContents) {
     contents.set(
       MessageID(), KnownRow(message: version.record, version: version.version, standing: nil))
   }

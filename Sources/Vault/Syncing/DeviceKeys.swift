@@ -46,6 +46,7 @@ struct AccountItems {
     case epochs = "account.epochs"
     case state = "account.state.key"
     case equality = "account.passphrase"
+    case captures = "account.captures"
 
     static func keys(_ pair: DeviceKeys.Pair) -> (signing: Name, agreement: Name) {
       pair == .first ? (.signing, .agreement) : (.secondSigning, .secondAgreement)
@@ -135,6 +136,19 @@ struct AccountItems {
 
   func saveSecret(_ secret: SharedSecretBytes) throws(KeychainError) {
     try save(secret.withBytes { SecretBytes(copying: $0) }, as: .secret)
+  }
+
+  /// Whether this device gets captures as a whole.
+  func getsCaptures() throws(KeychainError) -> Bool {
+    guard let value = try load(.captures) else { return false }
+    let bytes = value.withBytes { [UInt8](copying: $0) }
+    guard bytes == [0] || bytes == [1] else { throw .invalidData }
+    return bytes == [1]
+  }
+
+  func saveGetsCaptures(_ gets: Bool) throws(KeychainError) {
+    let value: [UInt8] = [gets ? 1 : 0]
+    try save(SecretBytes(copying: value.rawSpan), as: .captures)
   }
 
   /// Which passphrase of this coffer the account has (``PassphraseEquality``).

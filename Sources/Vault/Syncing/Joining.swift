@@ -8,8 +8,10 @@ internal import Remotes
 
 extension Synchronizer {
   /// Gets the account's log, enters this device with an opened slot, and takes everything.
+  /// - Parameter choice: which continuation of the account is right; nil for none of them.
   func join(
-    _ entry: DeviceEntry, with slot: OpenedSlot, at remote: any Remote, progress: (SyncReport) -> Bool
+    _ entry: DeviceEntry, with slot: OpenedSlot, at remote: any Remote,
+    choice: (OwnerForkView) throws -> ControlID?, progress: (SyncReport) -> Bool
   ) throws -> SyncReport {
     takesLocalChanges = false
     let first = try run(.sync, at: remote, progress: progress)
@@ -17,6 +19,11 @@ extension Synchronizer {
     guard history.isThere else { throw SyncError.notThere }
     // Only a member may do this; the slot opens the log, which says what devices are called.
     _ = try change(.handOutKeys, with: slot)
+    // What the other devices chose is in no log.
+    while let fork = history.ownerFork, let branch = try choice(fork) {
+      _ = try change(.settle(at: fork.at, on: branch), with: slot)
+      guard history.ownerFork?.at != fork.at else { throw SyncError.refused(.ownerForked) }
+    }
     let names = history.devices.filter { !$0.isRevoked }.map(\.name)
     let outcome = try change(.approve(entry.named(unlike: names)), with: slot)
     guard outcome == .complete else { throw SyncError.refused(outcome) }

@@ -51,7 +51,7 @@ struct LocalChanges {
     var inTrash: Set<MessageID> = []
     var shown: Set<MessageID> = []
     var seen: Set<MessageID> = []
-    digest = try vault.forEachRow { row in
+    _ = try vault.forEachRow { row in
       if row.standing == .removed { inTrash.insert(row.message) }
       if row.standing == .shown, row.id != row.message || contents.rows[row.id]?.standing != .shown {
         shown.insert(row.message)

@@ -9,10 +9,10 @@ extension Synchronizer {
   /// The account's name, as it is in an address.
   public var accountName: String { Hexadecimal.text(account.bytes) }
 
-  /// The digest of all records that count here, and how many of them are shown.
-  public func summary() -> (digest: StateDigest, messageCount: Int) {
+  /// The digest of all records that count here, and how many messages and captures are shown.
+  public func summary() -> (digest: StateDigest, messageCount: Int, captureCount: Int) {
     // The digest is brought up to date in a copy: what is stored stays as it is.
     var history = history
-    return (history.stateDigest(), history.shownRecords.count)
+    return (history.stateDigest(), history.shownCount(of: .message), history.shownCount(of: .capture))
   }
 }

@@ -7,11 +7,13 @@ internal import Primitives
 internal import Remotes
 
 /// Answers a history's requests from a remote.
-struct RemoteRequests {
+struct RemoteRequests: Sendable {
   let remote: any Remote
   private let prefix: String
   /// Whether nothing may be written: what is put is only said to be there.
   let isReadOnly: Bool
+  /// Bytes that an object is read to: no object of ours is longer, and one that is has another hash than its name.
+  static let answerByteCountLimit = Pack.byteCountLimit + 1
   private(set) var lastError: RemoteError?
   private(set) var count = 0
   private(set) var byteCount = 0
@@ -22,17 +24,29 @@ struct RemoteRequests {
     prefix = Hexadecimal.text(account.bytes) + "/"
   }
 
-  mutating func answer(_ request: Request) -> Answer {
+  /// Carries out a request and waits for its answer.
+  mutating func answer(_ request: Request) -> Answer { note(carryOut(request), of: request) }
+
+  /// Counts an answer.
+  mutating func note(_ result: Result<Answer, RemoteError>, of request: Request) -> Answer {
     count += 1
-    do throws(RemoteError) {
-      return try carryOut(request)
-    } catch {
+    switch result {
+    case .success(let answer):
+      if case .put(_, let bytes) = request { byteCount += bytes.count }
+      if case .got(let bytes) = answer { byteCount += bytes.count }
+      return answer
+    case .failure(let error):
       lastError = error
       return .failed
     }
   }
 
-  private mutating func carryOut(_ request: Request) throws(RemoteError) -> Answer {
+  /// Carries out a request, on any thread, and counts nothing.
+  func carryOut(_ request: Request) -> Result<Answer, RemoteError> {
+    Result { () throws(RemoteError) in try ask(request) }
+  }
+
+  private func ask(_ request: Request) throws(RemoteError) -> Answer {
     switch request {
     case .list(let folder):
       let prefixCount = prefix.utf8.count
@@ -44,12 +58,10 @@ struct RemoteRequests {
       }
       return .listed(objects, at: time)
     case .get(let name):
-      guard let bytes = try remote.get(prefix + name.path) else { return .missing }
-      byteCount += bytes.count
-      return .got(bytes)
+      return try remote.get(prefix + name.path, range: 0..<Self.answerByteCountLimit).map { .got($0) }
+        ?? .missing
     case .put(let name, let bytes):
       if !isReadOnly { try remote.put(prefix + name.path, bytes) }
-      byteCount += bytes.count
       return .done
     case .stat(let name):
       return try remote.stat(prefix + name.path).map { .found(byteCount: $0) } ?? .missing

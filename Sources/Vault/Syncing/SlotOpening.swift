@@ -2,7 +2,7 @@
 //
 // Opening a slot of an account: from its objects at the remote, or from those that a device keeps.
 
-internal import Histories
+public import Histories
 public import Keychains
 internal import Primitives
 public import Remotes
@@ -29,15 +29,14 @@ extension AccountLink {
     guard try !records(at: remote, address).isEmpty else { throw SyncError.notThere }
   }
 
-  /// Whether a slot of an account opens with a passphrase or words; nothing is written.
+  /// The slot of an account that a passphrase or words open, for ``join(at:_:with:slot:enclave:name:isOwn:choice:progress:)``;
+  /// nothing is written.
+  /// - Returns: nil when they open none.
   /// - Throws: `SyncError.notThere`, `.remote`.
-  public static func opens(
+  public static func slot(
     at remote: any Remote, _ address: AccountAddress, with secret: AccountSecret
-  ) throws -> Bool {
-    do {
-      _ = try openSlot(at: remote, address, with: secret)
-      return true
-    } catch SyncError.wrongSecret { return false }
+  ) throws -> OpenedSlot? {
+    do { return try openSlot(at: remote, address, with: secret) } catch SyncError.wrongSecret { return nil }
   }
 
   /// Opens a slot of an account with a passphrase or words: the one that was made last.

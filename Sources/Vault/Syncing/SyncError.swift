@@ -24,6 +24,14 @@ public enum SyncError: Error, Equatable, Sendable {
   case wrongSecret
   /// A slot that was just written reads differently.
   case slotNotReadBack
+  /// The remote does not have a part of a capture.
+  case partMissing
+  /// A capture waits to be sent, or the remote does not show that it has it.
+  case notUploaded
+  /// Nothing is released while something is wrong at the remote.
+  case alarmed(Set<Alarm>)
+  /// The user stopped it.
+  case stopped
   /// A change of the account was refused.
   case refused(Outcome)
 }
@@ -33,7 +41,9 @@ public struct SyncReport: Sendable {
   public var outcome: Outcome
   /// Messages that came.
   public var newCount = 0
-  /// Messages that changed here, or went to the trash.
+  /// Captures that came.
+  public var newCaptureCount = 0
+  /// Messages and captures that changed here, or were removed elsewhere.
   public var changedCount = 0
   /// Changes of this device that were sent.
   public var sentCount = 0
@@ -47,6 +57,8 @@ public struct SyncReport: Sendable {
   public var onlyHereCount = 0
   /// Contents that other devices have named and that are not at the remote.
   public var missingCount = 0
+  /// Objects of other devices that the remote does not have yet, or has damaged.
+  public var awaitedCount = 0
   /// What is wrong at the remote.
   public var alarms: Set<Alarm> = []
   /// Requests that were answered, and bytes in them.

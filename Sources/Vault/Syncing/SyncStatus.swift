@@ -13,6 +13,8 @@ public struct SyncStatus: Sendable {
   public let missingCount: Int
   /// Versions of messages that cannot be sent, since they do not open here.
   public let onlyHereCount: Int
+  /// Captures of which a part is not on this device.
+  public let capturesElsewhereCount: Int
   /// When everything was sent and verified last, in seconds since 1970; nil for never.
   public let lastComplete: Int64?
   /// The devices of the account, this one first.
@@ -40,7 +42,7 @@ extension Synchronizer {
     let waiting = try countWaiting()
     return SyncStatus(
       waitingCount: waiting, missingCount: history.missingContentCount,
-      onlyHereCount: Int(state.onlyHereCount),
+      onlyHereCount: Int(state.onlyHereCount), capturesElsewhereCount: try capturesElsewhere().count,
       lastComplete: state.lastComplete == 0 ? nil : state.lastComplete, devices: devices,
       alarms: history.alarms, stop: history.stop, needsSlot: history.needsSlot,
       quarantinedCount: quarantinedCount, passphraseDiffers: try passphraseDiffers(),

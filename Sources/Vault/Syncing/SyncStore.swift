@@ -114,9 +114,9 @@ struct SyncStore {
     var hash = hash
     var rows = SetDigest()
     try transaction.forEachRow("SELECT row, message, version, standing FROM syncRows") { row in
-      let (id, known) = try Self.known(row)
-      hash.add(Self.member(id, known).rawSpan, to: &rows)
-      contents.restore(id, known)
+      let entry = try SyncRow(row)
+      hash.add(entry.member.rawSpan, to: &rows)
+      try contents.restore(entry)
       return true
     }
     guard rows == state.rows else { throw SyncError.corrupt }
@@ -152,19 +152,12 @@ struct SyncStore {
       hash.add(Self.member(state.lastNumber, object).rawSpan, to: &state.objects)
     }
     for row in contents.changed {
-      try transaction.forEachRow(
-        "SELECT row, message, version, standing FROM syncRows WHERE row = ?", row.column
-      ) { entry in
-        hash.remove(Self.member(row, try Self.known(entry).known).rawSpan, from: &state.rows)
-        return true
-      }
-      try transaction.execute("DELETE FROM syncRows WHERE row = ?", row.column)
-      for known in contents.entries(of: row) {
-        hash.add(Self.member(row, known).rawSpan, to: &state.rows)
-        try transaction.execute(
-          "INSERT INTO syncRows (row, message, version, standing) VALUES (?, ?, ?, ?)", row.column,
-          known.message.column, .bytes(Data(known.version.bytes)), .integer(known.standing?.rawValue ?? -1))
-      }
+      let entries = contents.entries(of: row).map { SyncRow(row, $0) }
+      try replace(row, with: entries, &state, &hash, transaction)
+    }
+    for record in contents.captures.changed {
+      let entries = contents.captures.entries(of: record).map { SyncRow($0) }
+      try replace(record, with: entries, &state, &hash, transaction)
     }
     var sealer = SealedValue()
     let sealed = key.withBytes { sealer.seal(state.bytes.rawSpan, key: $0, context: Self.context) }
@@ -184,6 +177,25 @@ struct SyncStore {
     try transaction.execute("DELETE FROM syncState")
     try transaction.execute("DELETE FROM syncObjects")
     try transaction.execute("DELETE FROM syncRows")
+  }
+
+  private func replace(
+    _ row: RecordID, with entries: [SyncRow], _ state: inout SyncState, _ hash: inout SetHash,
+    _ transaction: borrowing Transaction
+  ) throws {
+    try transaction.forEachRow(
+      "SELECT row, message, version, standing FROM syncRows WHERE row = ?", row.column
+    ) { former in
+      hash.remove(try SyncRow(former).member.rawSpan, from: &state.rows)
+      return true
+    }
+    try transaction.execute("DELETE FROM syncRows WHERE row = ?", row.column)
+    for entry in entries {
+      hash.add(entry.member.rawSpan, to: &state.rows)
+      try transaction.execute(
+        "INSERT INTO syncRows (row, message, version, standing) VALUES (?, ?, ?, ?)", row.column,
+        entry.record.column, .bytes(Data(entry.version.bytes)), .integer(entry.standing))
+    }
   }
 
   private func forget(
@@ -208,15 +220,6 @@ struct SyncStore {
     return bytes + Array(stored.name.path.utf8)
   }
 
-  private static func member(_ row: MessageID, _ known: KnownRow) -> [UInt8] {
-    var bytes: [UInt8] = [2]
-    row.withBytes { bytes.append($0) }
-    known.message.withBytes { bytes.append($0) }
-    bytes += known.version.bytes
-    bytes.append(bigEndian: known.standing?.rawValue ?? -1)
-    return bytes
-  }
-
   /// number, name, applied, written, object
   private static func object(_ row: borrowing StorageRow) throws -> (number: Int64, stored: StoredObject) {
     guard let name = ObjectName(path: try row.text(1)) else { throw SyncError.corrupt }
@@ -227,32 +230,5 @@ struct SyncStore {
         name: name, object: Array(try row.bytes(4)), appliedAt: UInt64(bitPattern: try row.integer(2)),
         writtenAt: written < 0 ? nil : UInt64(written))
     )
-  }
-
-  private static func known(_ row: borrowing StorageRow) throws -> (MessageID, known: KnownRow) {
-    func id(_ column: Int32) throws -> MessageID {
-      guard let id = try row.withBytes(column, { MessageID($0) }) else { throw SyncError.corrupt }
-      return id
-    }
-    guard let version = Version(bytes: Array(try row.bytes(2))) else { throw SyncError.corrupt }
-    let standing = try row.integer(3)
-    guard standing == -1 || RowStanding(rawValue: standing) != nil else { throw SyncError.corrupt }
-    return (
-      try id(0), KnownRow(message: try id(1), version: version, standing: RowStanding(rawValue: standing))
-    )
-  }
-}
-
-extension Version {
-  /// lamport (8) ‖ tag (16)
-  fileprivate var bytes: [UInt8] {
-    var bytes: [UInt8] = []
-    bytes.append(bigEndian: lamport)
-    return bytes + tag.bytes
-  }
-
-  fileprivate init?(bytes: [UInt8]) {
-    guard bytes.count == 24, let tag = Identifier<VersionKind>(bytes[8...]) else { return nil }
-    self.init(lamport: bytes[..<8].reduce(0) { $0 << 8 | UInt64($1) }, tag: tag)
   }
 }

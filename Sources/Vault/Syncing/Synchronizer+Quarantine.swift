@@ -15,6 +15,10 @@ public struct QuarantinedChange: Sendable {
     case version
     /// A removal that has no effect: the message is there.
     case removal
+    /// A capture that has no effect.
+    case capture
+    /// A removal of a capture, which is there.
+    case captureRemoval
   }
 
   public let kind: Kind
@@ -43,12 +47,12 @@ public struct QuarantineTaking: Sendable {
 extension Synchronizer {
   /// How many changes a revocation cut off that would change something.
   public var quarantinedCount: Int {
-    history.quarantine.reduce(0) { $0 + $1.versions.count + $1.removed.count }
+    quarantinedSegments.reduce(0) { $0 + $1.versions.count + $1.removed.count }
   }
 
   /// What revocations cut off, each device's in the order in which it was sent.
   public func quarantine() throws -> [QuarantinedChange] {
-    let segments = history.quarantine
+    let segments = quarantinedSegments
     var rows: [MessageID] = []
     for segment in segments {
       rows += segment.versions.compactMap { rowWithContent(of: $0.version) }
@@ -69,8 +73,23 @@ extension Synchronizer {
           storedAt: storedAt.map { Int64(clamping: $0) }, title: row.flatMap { titles[$0] })
       }
       return segment.versions.map { version, storedAt in
-        change(.version, version.record, storedAt: storedAt, row: rowWithContent(of: version))
-      } + segment.removed.map { change(.removal, $0, storedAt: nil, row: shownRow(of: $0)) }
+        let kind: QuarantinedChange.Kind = history.kind(of: version) == .capture ? .capture : .version
+        return change(kind, version.record, storedAt: storedAt, row: rowWithContent(of: version))
+      }
+        + segment.removed.map { record in
+          let isCapture = history.shownVersions(of: record).first?.kind == .capture
+          return change(
+            isCapture ? .captureRemoval : .removal, record, storedAt: nil, row: shownRow(of: record))
+        }
+    }
+  }
+
+  /// Labels go with their captures.
+  private var quarantinedSegments: [QuarantinedSegment] {
+    history.quarantine.compactMap { segment in
+      segment.keeping(
+        versions: { history.kind(of: $0) != .label },
+        removed: { history.shownVersions(of: $0).first?.kind != .label })
     }
   }
 
@@ -103,6 +122,11 @@ extension Synchronizer {
     var batch: [Taken] = []
     for message in messages {
       guard let version = latest.removeValue(forKey: message) else { continue }
+      if history.kind(of: version) == .capture {
+        let isTaken = try takeCapture(version, at: remote)
+        isTaken ? taking.taken.append(message) : taking.unreadable.append(message)
+        continue
+      }
       guard let parts = try parts(of: version, at: remote), try isUsable(parts, version) else {
         taking.unreadable.append(message)
         continue
@@ -134,7 +158,7 @@ extension Synchronizer {
     return parts
   }
 
-  private func content(
+  func content(
     _ content: ContentName, at remote: () throws -> any Remote
   ) throws -> SharedSecretBytes? {
     if let frame = contents.frame(of: content) { return frame }

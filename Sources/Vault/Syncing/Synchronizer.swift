@@ -4,6 +4,7 @@
 // stored in one transaction with the vault's rows. A step that asks for something is on the disk before the request is
 // sent. The writer's lock is taken for one step at a time and never held over a request, so that other commands go on.
 
+internal import Captures
 public import Histories
 internal import Keychains
 internal import Primitives
@@ -23,9 +24,12 @@ public final class Synchronizer {
   var history: History
   private(set) var state: SyncState
   private var changes = LocalChanges()
+  private var captureChanges = LocalCaptureChanges()
   private var report = SyncReport(outcome: .unreachable)
   /// Messages of which rows were found in the history, so that their standing may be another one.
   var matched: Set<MessageID> = []
+  /// Versions of the account whose contents the remote has lost and do not open here, as the run under way found.
+  private var lost: Set<RecordVersion> = []
   /// The keys of epochs that are in the keychain.
   private var storedEpochs = 0
   /// Whether what the user changed is looked for. A coffer that joins takes what is there first.
@@ -76,13 +80,15 @@ public final class Synchronizer {
     progress: (SyncReport) -> Bool
   ) throws -> SyncReport {
     report = SyncReport(outcome: .unreachable)
-    var requests = RemoteRequests(remote, account: history.account)
-    var (waiting, outcome) = try carryOut(.begin(purpose, at: now))
-    waiting.reverse()
+    lost = []
+    let queue = RequestQueue(RemoteRequests(remote, account: history.account))
+    var (requests, outcome) = try carryOut(.begin(purpose, at: now))
+    queue.add(requests)
+    try noteUploadsBegin()
     var mayDelete = false
-    while outcome == nil, let request = waiting.popLast() {
+    while outcome == nil, let request = queue.next {
       if case .delete = request, !mayDelete {
-        mayDelete = try deletes(DeadPacks([request] + waiting, history))
+        mayDelete = try deletes(DeadPacks(queue.all, history))
         guard mayDelete else {
           outcome = .complete
           break
@@ -90,20 +96,21 @@ public final class Synchronizer {
         // The question may have stood for long: what another process has taken in since decides.
         try alone {}
       }
-      let answer = requests.answer(request)
+      let answer = queue.answerNext()
       if case (.delete, .done) = (request, answer) { report.deletedCount += 1 }
-      report.requestCount = requests.count
-      report.byteCount = requests.byteCount
+      report.requestCount = queue.count
+      report.byteCount = queue.byteCount
       guard progress(report) else { break }
-      let (more, end) = try carryOut(.answer(request, answer, at: now))
-      waiting += more.reversed()
-      outcome = end
+      (requests, outcome) = try carryOut(.answer(request, answer, at: now))
+      queue.add(requests)
     }
     report.outcome = outcome ?? .unreachable
-    report.remoteError = requests.lastError
+    try noteUploadsEnd(isComplete: report.outcome == .complete)
+    report.remoteError = queue.lastError
     report.alarms = history.alarms
+    report.awaitedCount = history.awaitedCount
     report.waitingCount = history.waitingCount
-    report.missingCount = history.missingContentCount
+    report.missingCount = history.missingContentCount + lost.count
     report.onlyHereCount = Int(state.onlyHereCount)
     if report.outcome == .complete, purpose == .sync || history.alarms.isEmpty {
       state.lastComplete = clock.now()
@@ -122,7 +129,7 @@ public final class Synchronizer {
   /// How many changes wait, those that no run has seen included.
   public func countWaiting() throws -> Int {
     try alone { try takeChanges(limit: 0) }
-    return history.waitingCount + changes.freshCount
+    return history.waitingCount + changes.freshCount + captureChanges.freshCount
   }
 
   // MARK: Steps
@@ -132,38 +139,57 @@ public final class Synchronizer {
   func carryOut(_ event: Event) throws -> (requests: [Request], outcome: Outcome?) {
     try alone {
       try takeChanges(limit: Self.batchCount)
-      var (requests, outcome, arrivals) = ([Request](), Outcome?.none, Arrivals())
+      var (requests, outcome) = ([Request](), Outcome?.none)
+      var (arrivals, captureArrivals) = (Arrivals(), CaptureArrivals())
       var came: Set<RecordID> = []
       for effect in history.step(event, on: &machine) {
         switch effect {
         case .keep(let content, let frame):
-          let name = content.version
-          guard
-            let parts = contents.take(frame, of: content, partCount: history.wantedPartCount(of: name) ?? 1)
-          else { continue }
-          try arrivals.take(
-            parts, of: name, storedAt: history.storedAt(name.record, name.version) ?? now, contents: contents,
-            vault: vault)
-          came.insert(name.record)
+          came.insert(content.version.record)
+          switch history.kind(of: content.version) {
+          case .capture: try captureArrivals.takeCapture(frame, of: content.version, contents.captures)
+          case .label: captureArrivals.takeLabel(frame, of: content.version, contents.captures)
+          case .message, nil: try take(frame, of: content, into: &arrivals)
+          }
         case .carry(let former, let version):
           contents.carry(former, to: version)
           came.insert(version.record)
-        // The vault keeps earlier versions as long as their message, and empties its trash itself.
         case .drop(let record, let version):
+          // The vault keeps earlier versions as long as their message, and empties its trash itself.
           contents.forgetParts(of: RecordVersion(record: record, version: version))
+          if history.shownVersions(of: record).isEmpty {
+            try captureArrivals.erase(record, contents.captures)
+          }
         case .request(let request): requests.append(request)
         case .ended(let end): outcome = end
         }
       }
       try machine.checkStep()
-      try arrivals.settle(history.takeTouched().union(came).union(matched), history, contents, vault)
+      noteUnreadable(history.takeUnreadable())
+      let records = history.takeTouched().union(came).union(matched)
+      try arrivals.settle(records, history, contents, vault)
+      try captureArrivals.settle(records, history, contents.captures)
+      for version in captureArrivals.unusable { arrivals.takeUnusable(version, contents) }
       matched = []
       let puts = requests.contains { if case .put = $0 { true } else { false } }
-      try save(arrivals.changes, always: puts)
+      try save(arrivals.changes, captureArrivals.changes, always: puts)
       report.newCount += arrivals.newCount
-      report.changedCount += arrivals.changedCount
+      report.changedCount += arrivals.changedCount + captureArrivals.changedCount
+      report.newCaptureCount += captureArrivals.newCount
       return (requests, outcome)
     }
+  }
+
+  /// A content of a message came, or a part of it.
+  private func take(_ frame: SharedSecretBytes, of content: ContentName, into arrivals: inout Arrivals) throws
+  {
+    let name = content.version
+    guard
+      let parts = contents.take(frame, of: content, partCount: history.wantedPartCount(of: name) ?? 1)
+    else { return }
+    try arrivals.take(
+      parts, of: name, storedAt: history.storedAt(name.record, name.version) ?? now, contents: contents,
+      vault: vault)
   }
 
   /// Runs `body` while nobody else writes. Another command may take long, and a run can wait.
@@ -175,10 +201,12 @@ public final class Synchronizer {
     }
   }
 
-  /// Stores the history and the vault's rows, if anything must be.
-  func save(_ rows: [RowChange], always: Bool = true) throws {
+  /// Stores the history, the vault's rows and the captures, if anything must be.
+  func save(_ rows: [RowChange], _ captures: [SharedChange] = [], always: Bool = true) throws {
     let objects = history.takeNewObjects()
-    guard always || !objects.isEmpty || !rows.isEmpty || !contents.changed.isEmpty else { return }
+    guard always || !objects.isEmpty || !rows.isEmpty || !captures.isEmpty || contents.hasChanges else {
+      return
+    }
     for case .segment(let name) in objects.map(\.name) where name.device == history.device {
       report.sentCount += history.operationCount(of: name)
       report.putBackCount += history.placeCount(of: name)
@@ -190,11 +218,11 @@ public final class Synchronizer {
     }
     var next = state
     next.local = history.localState()
-    if rows.isEmpty {
+    if rows.isEmpty, captures.isEmpty {
       next.vaultDigest = knownDigest(changes.digest)
       try file.write(.account) { try store.save(&next, objects: objects, contents: contents, $0) }
     } else {
-      let digest = try vault.apply(rows) { transaction, digest in
+      let digest = try apply(rows, captures) { transaction, digest in
         next.vaultDigest = knownDigest(digest)
         try file.join(.account, transaction) {
           try store.save(&next, objects: objects, contents: contents, $0)
@@ -209,7 +237,7 @@ public final class Synchronizer {
 
   /// The digest that says next time that nothing has to be compared; empty if something has.
   private func knownDigest(_ digest: [UInt8]) -> [UInt8] {
-    changes.hasFresh || !takesLocalChanges ? [] : digest
+    changes.hasFresh || captureChanges.freshCount > 0 || !takesLocalChanges ? [] : digest
   }
 
   // MARK: What the user changed
@@ -217,18 +245,25 @@ public final class Synchronizer {
   /// Brings the user's changes into the history, at most so many new versions at once.
   func takeChanges(limit: Int) throws {
     guard takesLocalChanges else { return }
-    let digest = try vault.rowsDigest()
+    let digest = try localDigest()
     if digest != (changes.digest.isEmpty ? state.vaultDigest : changes.digest) {
       changes = try LocalChanges(vault, contents)
+      captureChanges = try LocalCaptureChanges(history, contents.captures)
+      changes.note(digest: digest)
       state.onlyHereCount = 0
       removeFromHistory(changes.removed)
       for (row, standing) in changes.standings { contents.setStanding(row, standing) }
       for row in changes.gone { contents.remove(row) }
+      for capture in captureChanges.removed { removeFromHistory(capture) }
     } else if changes.digest.isEmpty {
       changes.note(digest: digest)
     }
     while changes.hasFresh, history.waitingCount < limit, contents.framesByteCount < Self.batchByteCount {
       try takeFresh(changes.takeFresh(min(500, limit - history.waitingCount)))
+    }
+    while history.waitingCount < limit, let capture = captureChanges.takeFresh() { try takeFresh(capture) }
+    while history.waitingCount < limit, let capture = captureChanges.takeRelabelled() {
+      try takeLabel(of: capture)
     }
   }
 
@@ -245,6 +280,25 @@ public final class Synchronizer {
     }
   }
 
+  /// A change that cannot be sent.
+  func noteOnlyHere() { state.onlyHereCount += 1 }
+
+  /// Versions that could not be sent, since their rows do not open any more. The history forgets what was never sent, as if
+  /// the row had been damaged before it was looked at: it is compared again with all others.
+  private func noteUnreadable(_ versions: Set<RecordVersion>) {
+    for version in versions {
+      if history.isShared(version) {
+        lost.insert(version)
+      } else if let row = contents.row(of: version) {
+        contents.remove(row)
+        noteOnlyHere()
+      } else if let entry = captures.known[version] {
+        captures.remove(entry)
+        noteOnlyHere()
+      }
+    }
+  }
+
   private func takeFresh(_ rows: [MessageID]) throws {
     let stored = try vault.rows(named: rows)
     var opened: [FreshRow] = []
@@ -258,7 +312,7 @@ public final class Synchronizer {
             row: row, message: facts.message, replaced: facts.replaced, first: first, hashes: hashes,
             byteCount: frame.byteCount))
       } else {
-        state.onlyHereCount += 1
+        noteOnlyHere()
       }
       openCount += 1
       byteCount += frame.byteCount
@@ -288,7 +342,7 @@ public final class Synchronizer {
           replacing: Array(versions), at: UInt64(clamping: stored[row]?.stored ?? 0)),
         on: &machine)
       guard case .keep(let content, _)? = effects.first else {
-        state.onlyHereCount += 1
+        noteOnlyHere()
         continue
       }
       let version = content.version

@@ -3,6 +3,7 @@
 // Which row of the vault holds which version of the account's history. A message that was put back from the trash has
 // another version in the same row: the highest is the row's own, the others lead to it.
 
+internal import Captures
 internal import Histories
 internal import Primitives
 internal import Secrets
@@ -34,22 +35,28 @@ final class VaultContents {
   private static let unfinishedLimit = 4
   /// Contents that were compared and not stored.
   private var compared: Set<ContentName> = []
+  /// Versions of captures and of their labels.
+  let captures: CaptureContents
 
-  /// - Parameter vault: nil where contents are only compared and not stored.
-  init(_ vault: Vault?) { self.vault = vault }
+  /// Without a vault and captures, contents are only compared and not stored.
+  init(_ vault: Vault?, _ captures: CaptureStore?) {
+    self.vault = vault
+    self.captures = CaptureContents(captures)
+  }
 
   func row(of version: RecordVersion) -> MessageID? { byVersion[version] }
 
   /// Whether a content is here.
   func has(_ content: ContentName) -> Bool {
     byVersion[content.version] != nil || parts[content.version]?[content.part] != nil
-      || compared.contains(content)
+      || compared.contains(content) || captures.has(content)
   }
 
   /// A content; nil if it is not here or does not open.
   func frame(of content: ContentName) -> SharedSecretBytes? {
     if let frame = frames[content] ?? parts[content.version]?[content.part] { return frame }
-    guard let vault, let row = byVersion[content.version], rows[row]?.standing != nil else { return nil }
+    guard let vault, let row = byVersion[content.version] else { return captures.frame(of: content) }
+    guard rows[row]?.standing != nil else { return nil }
     var frame: SharedSecretBytes?
     // A row that does not open counts as not here; an error of the file does not.
     do {
@@ -75,6 +82,7 @@ final class VaultContents {
   func checkReading() throws {
     defer { failure = nil }
     if let failure { throw failure }
+    try captures.checkReading()
   }
 
   /// A part of a content came.
@@ -148,5 +156,11 @@ final class VaultContents {
   }
 
   /// The entries are on the disk.
-  func noteStored() { changed = [] }
+  func noteStored() {
+    changed = []
+    captures.noteStored()
+  }
+
+  /// Whether anything differs from what is on the disk.
+  var hasChanges: Bool { !changed.isEmpty || !captures.changed.isEmpty }
 }

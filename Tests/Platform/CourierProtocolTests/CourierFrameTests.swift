@@ -17,7 +17,7 @@ struct CourierFrameTests {
     .put(name: "a/b", bytes: []), .stat(name: "a"), .delete(name: "a"),
   ]
   static let errors: [RemoteError] = [
-    .unreachable, .refused(.permission), .refused(.readOnly), .refused(.name), .refused(.tooLarge),
+    .serviceUnreachable, .refused(.permission), .refused(.readOnly), .refused(.name), .refused(.tooLarge),
     .refused(.occupied), .refused(.clock), .refused(.address), .full, .inputOutput(code: 5), .untrusted,
     .invalidAnswer, .refused(.unprepared),
   ]

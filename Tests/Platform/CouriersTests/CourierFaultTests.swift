@@ -41,7 +41,7 @@ struct CourierFaultTests {
     let server = try S3Server()
     let remote = try server.remote()
     server.change { $0.answers = Array(repeating: S3Answer(status: 503, code: "SlowDown"), count: 6) }
-    #expect(throws: RemoteError.unreachable) { try remote.put(Self.name, Self.bytes) }
+    #expect(throws: RemoteError.serviceUnreachable) { try remote.put(Self.name, Self.bytes) }
     #expect(server.keys == [])
     try remote.put(Self.name, Self.bytes)
     #expect(server.keys == [Self.name])
@@ -107,8 +107,8 @@ struct CourierFaultTests {
     try remote.put(Self.name, [1])
     let place = try first.place()
     first.stop()
-    #expect(throws: RemoteError.unreachable) { try courierRemote(place).stat(Self.name) }
-    #expect(throws: RemoteError.unreachable) { try remote.stat(Self.name) }
+    #expect(throws: RemoteError.serviceUnreachable) { try courierRemote(place).stat(Self.name) }
+    #expect(throws: RemoteError.serviceUnreachable) { try remote.stat(Self.name) }
   }
 
   @Test("An address at which nobody answers is tried once, and not six times")
@@ -137,7 +137,7 @@ struct CourierFaultTests {
       accessKey: "AK", secretKey: SharedSecretBytes(SecretBytes(copying: [1].span.bytes)))
     let remote = try courierRemote(place, stallSeconds: 1)
     let time = ContinuousClock().measure {
-      #expect(throws: RemoteError.unreachable) { try remote.stat(Self.name) }
+      #expect(throws: RemoteError.serviceUnreachable) { try remote.stat(Self.name) }
     }
     #expect((.milliseconds(900) ... .seconds(5)).contains(time), "\(time)")
   }
@@ -160,7 +160,7 @@ struct CourierFaultTests {
       (try server.place(secretKey: "other"), RemoteError.refused(.permission)),
       (try server.place(accessKey: "other"), .refused(.permission)),
       (try server.place(region: "eu-1"), .refused(.address)),
-      (try server.place(bucket: "other"), .unreachable),
+      (try server.place(bucket: "other"), .serviceUnreachable),
     ] {
       let remote = try courierRemote(place)
       #expect(throws: error) { try remote.put(Self.name, [1]) }

@@ -76,7 +76,7 @@ struct EngineTests {
       }
       refused = try other(bucket: place.bucket, secretKey: wrong)
       missing = try other(bucket: "no-such-bucket", secretKey: place.secretKey)
-      absence = .unreachable
+      absence = .serviceUnreachable
     case .postgreSQL(let place):
       func other(database: String, password: SharedSecretBytes) throws -> CourierRemote {
         try courierRemote(

@@ -58,7 +58,7 @@ struct PostgreSQLFaultTests {
     }
     // Six times in a row is too often; the next request tries again.
     proxy.cut((0..<8).map { _ in .init(isToServer: true, byteCount: 3) })
-    #expect(throws: RemoteError.unreachable) { try remote.stat(name) }
+    #expect(throws: RemoteError.serviceUnreachable) { try remote.stat(name) }
     proxy.cut([])
     #expect(try remote.stat(name) == Self.bytes.count)
   }
@@ -91,7 +91,7 @@ struct PostgreSQLFaultTests {
         acknowledged[name] = bytes
       }
       try server.kill9()
-      #expect(throws: RemoteError.unreachable) { try remote.stat("killed/0/0") }
+      #expect(throws: RemoteError.serviceUnreachable) { try remote.stat("killed/0/0") }
       try server.start()
       for (name, bytes) in acknowledged { #expect(try remote.get(name) == bytes) }
       #expect(try remote.list("killed").objects.count == acknowledged.count)

@@ -41,7 +41,7 @@ struct PostgreSQLRefusalTests {
     }
     try expect(.invalidAnswer, server.place(isEncrypted: true, port: greeter.port, pin: server.pin))
     try expect(.invalidAnswer, server.place(port: greeter.port))
-    try expect(.unreachable, server.place(port: PostgreSQLServer.freePort()))
+    try expect(.serviceUnreachable, server.place(port: PostgreSQLServer.freePort()))
   }
 
   @Test("Rows of another role are neither seen nor made, and a member of a role has that role's rows")

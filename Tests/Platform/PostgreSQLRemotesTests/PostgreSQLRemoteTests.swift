@@ -138,23 +138,23 @@ struct PostgreSQLRemoteTests {
     try remote(transport).put("a", [1])
     #expect(transport.requests.count == 6)
     let six = ScriptedTransport(five + [refused(state, constraint)])
-    #expect(throws: RemoteError.unreachable) { try remote(six).put("a", [1]) }
+    #expect(throws: RemoteError.serviceUnreachable) { try remote(six).put("a", [1]) }
   }
 
   @Test("A server that was never reached is not waited for; one that answered is, whatever it said")
   func acquaintance() throws {
     let away = ScriptedTransport([.failure(.unreachable)])
-    #expect(throws: RemoteError.unreachable) { try remote(away).stat("a") }
+    #expect(throws: RemoteError.serviceUnreachable) { try remote(away).stat("a") }
     #expect(away.requests.count == 1)
     for first in [.success([]), refused("42501")] as [Result<Rows, PostgreSQLTransportError>] {
       let transport = ScriptedTransport([first, .failure(.unreachable)])
       let remote = remote(transport)
       _ = try? remote.stat("a")
-      #expect(throws: RemoteError.unreachable) { try remote.stat("a") }
+      #expect(throws: RemoteError.serviceUnreachable) { try remote.stat("a") }
       #expect(transport.requests.count == 7)
     }
     for (error, expected) in [
-      (.interrupted, .unreachable), (.untrusted, .untrusted), (.invalid, .invalidAnswer),
+      (.interrupted, .serviceUnreachable), (.untrusted, .untrusted), (.invalid, .invalidAnswer),
     ] as [(PostgreSQLTransportError, RemoteError)] {
       #expect(throws: expected) { try remote(ScriptedTransport([.failure(error)])).stat("a") }
     }

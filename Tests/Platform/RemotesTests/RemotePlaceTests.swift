@@ -162,6 +162,18 @@ struct RemotePlaceTests {
     #expect(throws: error) { try place(url) }
   }
 
+  @Test("A folder is in the file system that it is in, and no service is in any")
+  func fileSystems() throws {
+    let folder = try RemoteFolder()
+    let place = RemotePlace.folder(path: folder.path)
+    #expect(place.isInFileSystem(of: folder.path))
+    // The kernel's own.
+    #expect(!place.isInFileSystem(of: "/proc"))
+    #expect(!place.isInFileSystem(of: folder.path + "/nowhere"))
+    #expect(!RemotePlace.folder(path: folder.path + "/nowhere").isInFileSystem(of: folder.path + "/nowhere"))
+    #expect(try !self.place("s3://K:S@h/bucket").isInFileSystem(of: folder.path))
+  }
+
   @Test("A URL that is too long, or a prefix, is refused")
   func tooLong() throws {
     let long = String(repeating: "a", count: 4_090)

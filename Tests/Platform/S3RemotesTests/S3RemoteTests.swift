@@ -155,14 +155,14 @@ struct S3RemoteTests {
     }
     // After the last one, it is an error.
     let failing = ScriptedTransport([error(503, "SlowDown")])
-    #expect(throws: RemoteError.unreachable) { try remote(failing).stat("a") }
+    #expect(throws: RemoteError.serviceUnreachable) { try remote(failing).stat("a") }
     #expect(failing.requests.count == 6)
   }
 
   @Test("A server that has never answered is not waited for; one that has is")
   func acquaintance() throws {
     let strange = ScriptedTransport([.failure(.unreachable)])
-    #expect(throws: RemoteError.unreachable) { try remote(strange).stat("a") }
+    #expect(throws: RemoteError.serviceUnreachable) { try remote(strange).stat("a") }
     #expect(strange.requests.count == 1)
     let known = ScriptedTransport([
       answer(404), .failure(.unreachable), answer(200, "", ["content-length": "3"]),
@@ -179,7 +179,7 @@ struct S3RemoteTests {
       (403, "InvalidAccessKeyId", .refused(.permission)),
       (403, "SignatureDoesNotMatch", .refused(.permission)), (401, "", .refused(.permission)),
       (403, "RequestTimeTooSkewed", .refused(.clock)), (403, "QuotaExceeded", .full),
-      (413, "EntityTooLarge", .full), (507, "", .full), (404, "NoSuchBucket", .unreachable),
+      (413, "EntityTooLarge", .full), (507, "", .full), (404, "NoSuchBucket", .serviceUnreachable),
       (301, "PermanentRedirect", .refused(.address)), (307, "TemporaryRedirect", .refused(.address)),
       (400, "AuthorizationHeaderMalformed", .refused(.address)), (400, "InvalidRequest", .invalidAnswer),
       (501, "NotImplemented", .invalidAnswer), (302, "", .invalidAnswer), (200, "", .invalidAnswer),
@@ -194,7 +194,7 @@ struct S3RemoteTests {
   func connections() throws {
     for (transportError, expected) in [
       (HTTPTransportError.untrusted, RemoteError.untrusted), (.invalid, .invalidAnswer),
-      (.unreachable, .unreachable),
+      (.unreachable, .serviceUnreachable),
     ] {
       let transport = ScriptedTransport([.failure(transportError)])
       #expect(throws: expected) { try remote(transport).get("a") }

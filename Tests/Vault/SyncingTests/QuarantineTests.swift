@@ -80,6 +80,27 @@ struct QuarantineTests {
     #expect(try third.coffer.account.open().quarantine().allSatisfy { $0.kind == .removal })
   }
 
+  @Test("A device that was revoked without a date is revoked again with one: what it removed is back")
+  func revokedAgain() throws {
+    let id = try first.add("text")
+    try link()
+    let since = clock.now
+    clock.advance(60)
+    try second.coffer.removeMessage(id)
+    try second.sync(at: folder.remote)
+    let device = try second.device()
+    for date in [nil, since] {
+      let report = try first.coffer.account.open().revoke(
+        device, since: date, with: secret(), at: folder.remote)
+      #expect(report.outcome == .complete)
+      #expect(try first.shown().keys.contains(id) == (date != nil))
+    }
+    let third = try SyncedCoffer(clock: clock.clock)
+    #expect(try third.join(first, at: folder.remote, name: "third").outcome == .complete)
+    #expect(try third.shown() == first.shown())
+    #expect(try second.sync(at: folder.remote).outcome == .revoked)
+  }
+
   @Test("Without a date, what came before the revocation counts, removals too")
   func withoutDate() throws {
     let id = try first.add("text")

@@ -41,6 +41,22 @@ struct RestoringTests {
     }
   }
 
+  @Test("A slot that is open already is not opened again, so that its passphrase is derived once")
+  func openedOnce() throws {
+    let address = try first.coffer.account.open().address()
+    let wrong = AccountSecret(try SyncedCoffer.passphrase("Another-horse-8-battery"))
+    #expect(try AccountLink.slot(at: folder.remote, address, with: wrong) == nil)
+    let slot = try #require(
+      try AccountLink.slot(at: folder.remote, address, with: AccountSecret(SyncedCoffer.passphrase())))
+    let restored = try SyncedCoffer()
+    // What would open another slot opens none: only the one that was handed on is used.
+    let report = try restored.coffer.account.join(
+      at: folder.remote, address, with: wrong, slot: slot, enclave: SoftwareEnclave(), name: "second"
+    ).report
+    #expect(report.outcome == .complete)
+    #expect(try restored.shown() == first.shown())
+  }
+
   @Test("The card's text is read again; a slip of the pen is noticed, and so is a wrong account")
   func card() throws {
     let address = try first.coffer.account.open().address()

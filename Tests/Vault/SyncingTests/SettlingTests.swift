@@ -37,6 +37,50 @@ struct SettlingTests {
     try #require(report.outcome == .complete)
   }
 
+  @Test("A device that comes later is asked too; a drill chooses as its device did", arguments: [0, 1])
+  func joiningLater(number: Int) throws {
+    try first.add("one")
+    try first.sync(at: folder.remote)
+    try second.sync(at: folder.remote)
+    try folder.copy(into: other)
+    try exchange("Nine-Lanterns-Above-2026", on: first, at: folder.remote)
+    try exchange("Seven-Herons-Cross-2026", on: second, at: other.remote)
+    try other.copy(into: folder)
+    try first.sync(at: folder.remote)
+    let words = AccountSecret(SyncedCoffer.words)
+    let address = try first.coffer.account.open().address()
+    #expect(throws: SyncError.refused(.ownerForked)) {
+      try first.coffer.account.drill(
+        at: folder.remote, address, with: words, enclave: SyncedCoffer.enclave)
+    }
+    let fork = try #require(first.coffer.account.open().ownerFork)
+    let right = fork.branches[number].id
+    _ = try first.coffer.account.open().settle(fork, on: right, with: words, at: folder.remote)
+    let drill = try first.coffer.account.drill(
+      at: folder.remote, address, with: words, enclave: SyncedCoffer.enclave)
+    #expect(try drill.digest == first.coffer.account.open().summary().digest && drill.missingCount == 0)
+
+    let third = try SyncedCoffer()
+    #expect(throws: SyncError.refused(.ownerForked)) {
+      try third.join(first, at: folder.remote, with: words, name: "third")
+    }
+    #expect(try !third.coffer.account.exists())
+    var asked: [OwnerForkView] = []
+    let report = try third.coffer.account.join(
+      at: folder.remote, address, with: words, enclave: SyncedCoffer.enclave, name: "third",
+      choice: { fork in
+        asked.append(fork)
+        return right
+      }
+    ).report
+    #expect(report.outcome == .complete && report.newCount == 1 && asked.map(\.at) == [fork.at])
+    try third.add("two")
+    for coffer in [third, first] {
+      #expect(try coffer.sync(at: folder.remote).outcome == .complete)
+    }
+    #expect(try first.shown() == third.shown() && first.shown().count == 2)
+  }
+
   @Test("Both continuations are shown with what each did; once all have chosen, everybody goes on")
   func chosen() throws {
     let third = try SyncedCoffer()
@@ -109,6 +153,40 @@ struct SettlingTests {
     #expect(try first.coffer.account.open().ownerFork == nil)
     #expect(try first.coffer.account.open().opens(with: passphrase(isOfOne ? one : two), at: folder.remote))
     #expect(try !first.coffer.account.open().opens(with: passphrase(isOfOne ? two : one), at: folder.remote))
+  }
+
+  @Test(
+    "Two devices that each remove one of the two slots leave the one that the chosen continuation left",
+    arguments: [0, 1])
+  func lastSlots(_ chosen: Int) throws {
+    try folder.copy(into: other)
+    let words = AccountSecret(SyncedCoffer.words)
+    func remove(_ kind: SlotEntry.Kind, _ coffer: SyncedCoffer, _ secret: AccountSecret, _ remote: any Remote)
+      throws
+    {
+      let report = try coffer.coffer.account.open().changeSlots(
+        adding: nil, removing: { $0.filter { $0.kind == kind }.map(\.id) }, costs: SyncedCoffer.costs(),
+        with: secret, at: remote)
+      try #require(report.outcome == .complete)
+    }
+    try remove(.words, first, passphrase(), folder.remote)
+    try remove(.passphrase, second, words, other.remote)
+    try other.copy(into: folder)
+    try first.sync(at: folder.remote)
+    let fork = try #require(first.coffer.account.open().ownerFork)
+    let branch = fork.branches[chosen]
+    #expect(branch.slots.count == 1)
+    _ = try first.coffer.account.open().settle(fork, on: branch.id, with: passphrase(), at: folder.remote)
+    let synchronizer = try first.coffer.account.open()
+    let left = try #require(synchronizer.slots.first)
+    #expect(synchronizer.slots.map(\.id) == Array(branch.slots))
+    #expect(try synchronizer.opens(with: passphrase(), at: folder.remote) == (left.kind == .passphrase))
+    #expect(try synchronizer.opens(with: words, at: folder.remote) == (left.kind == .words))
+    // The account can be changed with it.
+    let report = try synchronizer.changeSlots(
+      adding: passphrase("Nine-Lanterns-Above-2026"), removing: { _ in [] }, costs: SyncedCoffer.costs(),
+      with: left.kind == .words ? words : passphrase(), at: folder.remote)
+    #expect(report.outcome == .complete && synchronizer.slots.count == 2)
   }
 
   @Test("Keys that a device lacks are handed out when a slot is opened")

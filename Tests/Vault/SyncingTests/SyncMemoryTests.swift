@@ -2,6 +2,7 @@
 //
 // What synchronisation leaves in memory: contents and keys nowhere, once the coffers are closed.
 
+import Captures
 import CofferKit
 import Couriers
 import Foundation
@@ -19,7 +20,7 @@ import Testing
 
 @Suite("What synchronisation leaves in memory", .serialized)
 struct SyncMemoryTests {
-  @Test("Contents of messages, epoch keys and the card's secret are gone afterwards")
+  @Test("Contents of messages and captures, epoch keys and the card's secret are gone afterwards")
   func nothingIsLeft() throws {
     for (name, needle) in try synchronise() {
       #expect(try ProcessMemory.places(of: needle) == [], "\(name)")
@@ -120,10 +121,18 @@ struct SyncMemoryTests {
     var large = SecretBytes(zeroed: 9 << 20)
     end.withBytes { end in large.withMutableBytes { $0.copy(end, to: (9 << 20) - 64) } }
     _ = try first.coffer.addMessage(large, metadata: metadata)
+    let photo = SystemRandom.secretBytes(count: 64)
+    var film = SecretBytes(zeroed: 9 << 20)
+    photo.withBytes { photo in film.withMutableBytes { $0.copy(photo, to: (9 << 20) - 64) } }
+    let captures = first.coffer.captureAccess
+    let capture = try captures.add(NewCapture(photo: PartSource(film)), signer: captures.signer()).id
     try first.makeAccount(at: folder.remote, folder: folder.path)
     try second.join(first, at: folder.remote)
+    try second.coffer.account.open().fetch(capture, at: folder.remote)
+    _ = try first.coffer.account.open().release(capture, at: folder.remote)
     var needles = [
       ("content", content.withBytes { Needle($0) }), ("last part", end.withBytes { Needle($0) }),
+      ("photo", photo.withBytes { Needle($0) }),
     ]
     let synchronizer = try second.coffer.account.open()
     for (number, key) in synchronizer.history.epochKeys {

@@ -200,7 +200,9 @@ final class StoppingRemote: Remote {
   private let remote: any Remote
   private let limit: Int
   private let carriesLastOut: Bool
-  nonisolated(unsafe) private(set) var count = 0
+  private let requestCount = Atomic<Int>(0)
+
+  var count: Int { requestCount.load(ordering: .relaxed) }
 
   init(_ remote: any Remote, after limit: Int, carriesLastOut: Bool) {
     self.remote = remote
@@ -209,7 +211,7 @@ final class StoppingRemote: Remote {
   }
 
   private func answer<R>(_ body: () throws(RemoteError) -> R) throws(RemoteError) -> R {
-    count += 1
+    let count = requestCount.add(1, ordering: .relaxed).newValue
     guard count > limit else { return try body() }
     if count == limit + 1, carriesLastOut { _ = try body() }
     throw .unreachable

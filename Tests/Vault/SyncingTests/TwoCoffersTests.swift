@@ -95,6 +95,27 @@ struct TwoCoffersTests {
     }
   }
 
+  @Test("Where a segment is damaged, a device that comes is told at once that something is missing")
+  func damagedSegment() throws {
+    try first.makeAccount(at: folder.remote, folder: folder.path)
+    for number in 0..<3 {
+      try first.add("text \(number)")
+      try first.sync(at: folder.remote)
+    }
+    #expect(try first.sync(at: folder.remote).awaitedCount == 0)
+    let name = try #require(
+      try folder.files().keys.filter { $0.contains("/chain/") }.sorted().dropLast().last)
+    var bytes = try #require(try folder.files()[name])
+    bytes[bytes.count / 2] ^= 1
+    try bytes.write(to: URL(filePath: folder.path + "/" + name))
+    let report = try second.join(first, at: folder.remote)
+    // It, and the one after it.
+    #expect(report.outcome == .complete && report.awaitedCount == 2 && report.newCount == 1)
+    #expect(try first.sync(.verify, at: folder.remote).outcome == .complete)
+    let after = try second.sync(at: folder.remote)
+    #expect(after.awaitedCount == 0 && after.newCount == 2)
+  }
+
   @Test("Messages of one date are listed in the same order on a device that joins later")
   func order() throws {
     let ids = try (0..<3).map { try first.add("text \($0)") }

@@ -14,20 +14,19 @@ struct AccountOptions: ParsableArguments {
   @OptionGroup var phrase: PhraseOptions
   @Flag(help: "Open the account with the twelve words.") var words = false
 
-  static let page = "--words  open the account with the twelve words"
+  static let page = """
+    --words  open the account with its twelve words; if they are not this coffer's too, its passphrase is
+                   needed as well, or a session
+    """
 
   var usesWords: Bool { words || phrase.isGiven }
 
-  func validate() throws {
-    if usesWords, passphrase.isGiven {
-      throw ValidationError("give a passphrase or the twelve words, not both")
-    }
-  }
-
-  /// Opens the coffer, then its account.
+  /// Opens the coffer, then its account. The words may be the account's alone: then a session opens the coffer, or its
+  /// passphrase.
   func open(_ context: CommandContext) throws -> (OpenAccount, AccountSecret) {
-    let (coffer, secret) = try AccountOpening(passphrase: passphrase, phrase: phrase)
-      .open(byWords: usesWords, context)
+    let opening = AccountOpening(passphrase: passphrase, phrase: phrase)
+    let (coffer, secret) =
+      try usesWords ? opening.openByWordsOfAccount(context) : opening.open(byWords: false, context)
     context.advise(coffer)
     return (try OpenAccount(coffer), secret)
   }
@@ -54,7 +53,8 @@ struct AccountOpening {
   static func wrong(_ usesWords: Bool) -> Failure {
     Failure(
       .wrongSecret, "wrong_secret",
-      "\(usesWords ? "these words open" : "this passphrase opens") this coffer, but not the account",
+      usesWords
+        ? "these words do not open the account" : "this passphrase opens this coffer, but not the account",
       hint: "the account has slots of its own, at first those of the coffer in which it was made: "
         + (usesWords
           ? "'coffer account slots add words' adds these words"
@@ -71,6 +71,23 @@ struct AccountOpening {
       return true
     }
     guard let coffer else { throw wrong }
+    return (coffer, AccountSecret(words))
+  }
+
+  /// Takes words that open the account, whether they open this coffer or not.
+  func openByWordsOfAccount(_ context: CommandContext) throws -> (Coffer, AccountSecret) {
+    let locked = try context.locked()
+    var coffer = passphrase.isGiven ? try openByPassphrase(context).0 : nil
+    let words = try context.words(phrase, "recovery phrase of the account", wrong: Self.wrong(true)) {
+      typed in
+      do {
+        if coffer == nil { coffer = try locked.unlock(SlotCredential(typed)) }
+      } catch let error as KeybagError where error == .wrongSecret || error == .noSuchSlot {}
+      return true
+    }
+    if coffer == nil { coffer = try context.openInSession() }
+    if coffer == nil { coffer = try PassphraseInterface.openByPrompt(locked, context) }
+    guard let coffer else { throw PassphraseInterface.wrong }
     return (coffer, AccountSecret(words))
   }
 

@@ -57,8 +57,8 @@ struct AccountSettleCommand: CofferCommand {
       return try handOut(open, secret, at: remote, context)
     }
     let view = OwnerForkWords(fork)
-    if !context.isJSON { for line in view.lines { Terminal.print("\(line)") } }
-    let number = try chosen(fork, view, context)
+    view.show(context)
+    let number = try view.chosen(branch, context)
     let (report, isOfBranch) = try account.watching("settling", context) { goesOn in
       try open.synchronizer.settle(
         fork, on: fork.branches[number - 1].id, with: secret, at: remote, progress: goesOn)
@@ -75,27 +75,6 @@ struct AccountSettleCommand: CofferCommand {
       }
     }
     try ending.check(context)
-  }
-
-  /// The number that was given, or is chosen now.
-  private func chosen(_ fork: OwnerForkView, _ view: OwnerForkWords, _ context: CommandContext) throws -> Int
-  {
-    if let branch {
-      guard fork.branches.indices.contains(branch - 1) else {
-        throw Failure.usage("--branch: there are \(fork.branches.count) continuations")
-      }
-      return branch
-    }
-    guard context.hasTerminal, !context.isJSON else {
-      if context.isJSON { JSON.print(view.answer(chosen: nil)) }
-      throw Failure(
-        .locked, "no_prompt", "this asks a question, and there is no terminal to ask on",
-        hint: "add --branch N")
-    }
-    for number in 1...fork.branches.count where try context.confirm("Is continuation \(number) right?") {
-      return number
-    }
-    throw Failure(.refused, "cancelled", "nothing was chosen")
   }
 
   private func handOut(
@@ -119,12 +98,37 @@ struct OwnerForkWords {
 
   init(_ fork: OwnerForkView) { self.fork = fork }
 
-  var lines: [String] {
+  func show(_ context: CommandContext) {
+    if !context.isJSON { for line in lines { Terminal.print("\(line)") } }
+  }
+
+  private var lines: [String] {
     fork.branches.enumerated().flatMap { index, branch in
       let when = branch.lastKnown.map { ", made at or after \(LocalTime.shown(Int64(clamping: $0)))" } ?? ""
       let deeds = branch.deeds.isEmpty ? ["changed the key of the account"] : branch.deeds.map(Self.words)
       return ["continuation \(index + 1)\(when):"] + deeds.map { "  \($0)" }
     }
+  }
+
+  /// The number that was given, or is chosen now.
+  /// - Parameter branch: what was given.
+  func chosen(_ branch: Int?, _ context: CommandContext) throws -> Int {
+    if let branch {
+      guard fork.branches.indices.contains(branch - 1) else {
+        throw Failure.usage("--branch: there are \(fork.branches.count) continuations")
+      }
+      return branch
+    }
+    guard context.hasTerminal, !context.isJSON else {
+      if context.isJSON { JSON.print(answer(chosen: nil)) }
+      throw Failure(
+        .locked, "no_prompt", "this asks a question, and there is no terminal to ask on",
+        hint: "add --branch N")
+    }
+    for number in 1...fork.branches.count where try context.confirm("Is continuation \(number) right?") {
+      return number
+    }
+    throw Failure(.refused, "cancelled", "nothing was chosen")
   }
 
   /// What the other branches took away, as sentences.

@@ -25,7 +25,8 @@ struct DeviceRevokeCommand: CofferCommand {
       --since DATE  what came from it since then has no effect either: messages that it removed come back.
                     2026-11-22, '2026-11-22 04:58' here, or RFC 3339. By the clock of the place; where that
                     has none, as with a folder, by the time when this device got it. With it the place
-                    need not answer: the next 'coffer sync' tells the others.
+                    need not answer: the next 'coffer sync' tells the others. A device that is
+                    revoked already can be revoked again with it.
       \(AccountOptions.page)
       --yes         do not ask
 
@@ -52,8 +53,10 @@ struct DeviceRevokeCommand: CofferCommand {
         .refused, "this_device", "this is the device that you are at",
         hint: "revoke it from another one; 'coffer remote forget' leaves the account")
     }
-    guard !chosen.isRevoked else {
-      throw Failure(.refused, "device_revoked", "'\(chosen.name)' is revoked already")
+    guard !chosen.isRevoked || since != nil else {
+      throw Failure(
+        .refused, "device_revoked", "'\(chosen.name)' is revoked already",
+        hint: "--since DATE also cuts off what came from it before")
     }
     if since != nil {
       // The question counts what the revocation will cut off.
@@ -82,6 +85,8 @@ struct DeviceRevokeCommand: CofferCommand {
         context.remark(
           "\(count.counted("change")) of it \(count == 1 ? "has" : "have") no effect: 'coffer sync quarantine' lists "
             + "\(count == 1 ? "it" : "them").")
+      } else if since == nil {
+        context.remark("What it sent before counts; the same with --since DATE cuts that off too.")
       }
     }
     try ending.check(context)

@@ -50,6 +50,7 @@ struct RemoteAddCommand: CofferCommand {
     let account: String
     let device: String
     let messages: Int
+    let captures: Int
   }
 
   func validate() throws {
@@ -101,17 +102,19 @@ struct RemoteAddCommand: CofferCommand {
       failure.hint = "'coffer sync' goes on"
       throw failure
     }
-    let count = account.synchronizer.summary().messageCount
+    let (_, count, captureCount) = account.synchronizer.summary()
     if context.isJSON {
       return JSON.print(
         Answer(
           place: "\(account.place)", account: account.synchronizer.accountName, device: deviceName,
-          messages: count))
+          messages: count, captures: captureCount))
     }
+    let captures = captureCount == 0 ? "" : " and \(captureCount.counted("capture"))"
     context.remark(
-      "At \(account.place) now, sealed: \(count.counted("message")), of the device '\(deviceName)'.")
+      "At \(account.place) now, sealed: \(count.counted("message"))\(captures), of the device '\(deviceName)'."
+    )
     context.remark(
-      "'coffer sync' keeps it equal. Captures, identities and contacts are not sent: 'coffer backup'.")
+      "'coffer sync' keeps it equal. Identities and contacts are not sent: 'coffer backup'.")
     context.remark(
       "A restore needs your passphrase or words, and a card: 'coffer remote card' prints it. Do that now.")
   }

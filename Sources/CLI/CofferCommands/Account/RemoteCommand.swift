@@ -3,6 +3,7 @@
 // The place outside of this machine where a coffer's account is.
 
 internal import ArgumentParser
+internal import Captures
 internal import CofferKit
 internal import Syncing
 internal import Texts
@@ -93,6 +94,12 @@ struct RemoteForgetCommand: CofferCommand {
     let coffer = try context.open(opening)
     // Also an account that is damaged can be forgotten.
     guard try coffer.account.exists() else { throw SyncError.noAccount }
+    let awayCount = try coffer.captures.listing().captures.count { !$0.isWhole }
+    if awayCount > 0 {
+      context.remark(
+        "\(awayCount.counted("capture is", "captures are")) not on this device, and only its card leads back there. 'coffer capture keep --all' gets them."
+      )
+    }
     if !yes {
       try context.insist(
         "Forget the account? Without its card this coffer cannot join it again.",

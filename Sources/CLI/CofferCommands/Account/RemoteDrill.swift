@@ -15,6 +15,7 @@ struct RemoteDrill {
   struct Answer: Encodable {
     let drill = "passed"
     let messages: Int
+    let captures: Int
   }
 
   func execute(_ context: CommandContext) throws {
@@ -51,12 +52,15 @@ struct RemoteDrill {
           + "\(onlyHere == 1 ? "is" : "are") damaged on this device",
         hint: "'coffer doctor' names what is damaged")
     }
-    if context.isJSON { return JSON.print(Answer(messages: found.messageCount)) }
-    context.remark("A restore would bring all \(found.messageCount.counted("message")).")
+    if context.isJSON {
+      return JSON.print(Answer(messages: found.messageCount, captures: found.captureCount))
+    }
+    let captures = found.captureCount == 0 ? "" : " and \(found.captureCount.counted("capture"))"
+    context.remark("A restore would bring all \(found.messageCount.counted("message"))\(captures).")
   }
 
   private func compare(
-    _ found: AccountDrill, _ here: (digest: StateDigest, messageCount: Int)
+    _ found: AccountDrill, _ here: (digest: StateDigest, messageCount: Int, captureCount: Int)
   ) throws {
     guard found.missingCount == 0 else {
       throw Failure(

@@ -15,10 +15,11 @@ struct RemoteRestoreCommand: CofferCommand {
   static let configuration = CommandConfiguration(
     commandName: "restore", abstract: "Get everything from a place, on a new device.")
   static let page = """
-    coffer remote restore: get all messages from a place; this device becomes one of the account's
+    coffer remote restore: get everything from a place; this device becomes one of the account's
 
     usage: coffer [--home DIR] remote restore \(CardOptions.usage) [--words]
-               [--name NAME] [--recovery-phrase-out FILE]
+               [--name NAME] [--branch N] [--captures all|none]
+               [--recovery-phrase-out FILE]
                \(PassphraseOptions.usage)
                \(PhraseOptions.usage)
                \(NewPassphraseOptions.usage)
@@ -26,11 +27,15 @@ struct RemoteRestoreCommand: CofferCommand {
     Asks for the card that 'coffer remote card' printed, and for the passphrase of the account; with --words
     for its twelve words. Where no coffer is yet, it makes one: with that passphrase and new words, which it
     shows; or with those words and a new passphrase. A coffer that is there keeps its own, and afterwards
-    both devices have the messages of both.
+    both devices have the messages and captures of both.
 
       --card-file, --card-fd  where the address of the account is
       --words                 open the account with the twelve words
       --name                  what this device is called in lists (default: the host's name)
+      --branch                this continuation of the account is right, if it has several ('coffer account
+                              settle'); asked for if it is needed
+      --captures              all: also get each capture as a whole, now and at each sync. none, as without:
+                              titles and small parts come, and the rest when it is asked for
       --recovery-phrase-out   write new words to a new file (mode 0600) and do not ask for them
 
     If nothing came, no new coffer is left. Whatever came before it was interrupted stays, and 'coffer sync'
@@ -46,6 +51,9 @@ struct RemoteRestoreCommand: CofferCommand {
   @OptionGroup var newPassphrase: NewPassphraseOptions
   @Flag(help: "Open the account with the twelve words.") var words = false
   @Option(help: "What this device is called in lists.") var name: String?
+  @Option(help: "The number of the continuation of the account that is right.") var branch: Int?
+  @Option(help: "Whether this device gets captures as a whole: all or none.")
+  var captures: SyncCommand.CapturePolicy?
   @Option(help: "Write new words to a new file.", completion: .file()) var recoveryPhraseOut: String?
 
   struct Answer: Encodable {
@@ -53,6 +61,9 @@ struct RemoteRestoreCommand: CofferCommand {
     /// Whether the coffer was made.
     let made: Bool
     let messages: Int
+    let captures: Int
+    /// Captures of which a part is not on this device.
+    let capturesElsewhere: Int
     let device: String
     let devices: [String]
     let words: String
@@ -78,15 +89,19 @@ struct RemoteRestoreCommand: CofferCommand {
     let address = try card.address(context)
     let remote = try address.place.open()
     try AccountLink.checkIsThere(at: remote, address)
+    var slot: OpenedSlot?
+    let opens = { (secret: AccountSecret) in
+      slot = try AccountLink.slot(at: remote, address, with: secret)
+      return slot != nil
+    }
     let (coffer, secret, isOwn) =
-      try usesWords
-      ? openByWords(remote, address, isNew, context) : openByPassphrase(remote, address, isNew, context)
+      try usesWords ? openByWords(opens, isNew, context) : openByPassphrase(opens, isNew, context)
     let (synchronizer, report): (Synchronizer, SyncReport)
     do {
       (synchronizer, report) = try OpenAccount.watching("restoring", context) { goesOn in
         try coffer.account.join(
-          at: remote, address, with: secret, enclave: context.machine.enclaveForNewKeys(), name: deviceName,
-          isOwn: isOwn, progress: goesOn)
+          at: remote, address, with: secret, slot: slot, enclave: context.machine.enclaveForNewKeys(),
+          name: deviceName, isOwn: isOwn, choice: { try continuation(of: $0, context) }, progress: goesOn)
       }
     } catch {
       if isNew, undo(coffer, context) { throw kept(error) }
@@ -96,17 +111,22 @@ struct RemoteRestoreCommand: CofferCommand {
       throw error
     }
     if isNew { context.advise(coffer) }
+    if let captures { try synchronizer.setGetsCaptures(captures == .all) }
+    if captures == .all, report.outcome == .complete {
+      let account = try OpenAccount(coffer, synchronizer)
+      _ = try account.fetch(synchronizer.capturesElsewhere(), context)
+    }
     try tell(synchronizer, report, SyncEnding(report, synchronizer), isNew, context)
   }
 
   // MARK: Opening
 
   private func openByPassphrase(
-    _ remote: any Remote, _ address: AccountAddress, _ isNew: Bool, _ context: CommandContext
+    _ opens: (AccountSecret) throws -> Bool, _ isNew: Bool, _ context: CommandContext
   ) throws -> (Coffer, AccountSecret, isOwn: Bool) {
     let passphrase = try context.passphrase(
       passphrase, "passphrase of the account", wrong: Self.wrong
-    ) { try AccountLink.opens(at: remote, address, with: AccountSecret($0)) }
+    ) { try opens(AccountSecret($0)) }
     let secret = AccountSecret(passphrase)
     guard isNew else {
       let coffer = try openOwn(context) { try $0.unlock(SlotCredential(passphrase)) }
@@ -117,10 +137,10 @@ struct RemoteRestoreCommand: CofferCommand {
   }
 
   private func openByWords(
-    _ remote: any Remote, _ address: AccountAddress, _ isNew: Bool, _ context: CommandContext
+    _ opens: (AccountSecret) throws -> Bool, _ isNew: Bool, _ context: CommandContext
   ) throws -> (Coffer, AccountSecret, isOwn: Bool) {
     let words = try context.words(phrase, "recovery phrase of the account", wrong: Self.wrongWords) {
-      try AccountLink.opens(at: remote, address, with: AccountSecret($0))
+      try opens(AccountSecret($0))
     }
     let secret = AccountSecret(words)
     guard isNew else {
@@ -196,6 +216,13 @@ struct RemoteRestoreCommand: CofferCommand {
     if !usesWords, let recoveryPhraseOut { unsafe unlink(recoveryPhraseOut) }
   }
 
+  /// What the other devices chose is in no log, so it is asked again.
+  private func continuation(of fork: OwnerForkView, _ context: CommandContext) throws -> ControlID {
+    let view = OwnerForkWords(fork)
+    view.show(context)
+    return fork.branches[try view.chosen(branch, context) - 1].id
+  }
+
   // MARK: Telling
 
   private func tell(
@@ -204,20 +231,30 @@ struct RemoteRestoreCommand: CofferCommand {
   ) throws {
     let count =
       isNew ? max(0, synchronizer.summary().messageCount - report.missingCount) : report.newCount
+    let captureCount = isNew ? synchronizer.summary().captureCount : report.newCaptureCount
+    let awayCount = try synchronizer.capturesElsewhere().count
     let devices = synchronizer.devices.filter { !$0.isRevoked }
     let words = synchronizer.historyWords.joined(separator: " ")
     if context.isJSON {
       JSON.print(
         Answer(
-          home: context.home, made: isNew, messages: count,
-          device: devices.first { $0.isThisDevice }?.name ?? "", devices: devices.map(\.name), words: words))
+          home: context.home, made: isNew, messages: count, captures: captureCount,
+          capturesElsewhere: awayCount, device: devices.first { $0.isThisDevice }?.name ?? "",
+          devices: devices.map(\.name), words: words))
     } else {
+      let restored =
+        count.counted("message") + (captureCount == 0 ? "" : ", \(captureCount.counted("capture"))")
       if report.outcome != .complete {
-        context.remark("\(count.counted("message")) restored so far; 'coffer sync' gets the rest.")
-      } else if !isNew, count == 0 {
-        context.remark("Nothing new: the messages of the account are here already.")
+        context.remark("\(restored) restored so far; 'coffer sync' gets the rest.")
+      } else if !isNew, count == 0, captureCount == 0 {
+        context.remark("Nothing new: what the account has is here already.")
       } else {
-        context.remark("\(count.counted("message")) restored.")
+        context.remark("\(restored) restored.")
+      }
+      if awayCount > 0 {
+        context.remark(
+          "Of \(awayCount.counted("capture")) the large parts are at the place: 'coffer capture keep --all' gets them."
+        )
       }
       context.remark("Devices: \(devices.map(\.name).joined(separator: ", ")).")
       context.remark(

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import ArgumentParser
+internal import Captures
 internal import CofferKit
 internal import Couriers
 internal import Histories
@@ -12,7 +13,7 @@ struct SyncCommand: CofferCommand {
   static let page = """
     coffer sync: get what is new from the other devices, and send what waits here
 
-    usage: coffer sync [--limit-up SPEED] [--limit-down SPEED]
+    usage: coffer sync [--captures all|none] [--limit-up SPEED] [--limit-down SPEED]
                        \(OpeningOptions.usage)
            coffer sync status
            coffer sync quarantine [take ID...]
@@ -28,6 +29,10 @@ struct SyncCommand: CofferCommand {
               it removed. 'take' makes the messages with these identifiers, or their last digits, messages of
               this device, in the last version that was cut off. What is not here is got from the place.
 
+      --captures
+              all: from now on, each sync on this device also gets the captures of the others as a whole.
+              none: it gets their titles and small parts, and the rest when it is asked for; so it is at
+              first
       --limit-up, --limit-down
               bytes a second to a service and from it, at most: 500k, 2M. A folder has no limit.
 
@@ -39,6 +44,7 @@ struct SyncCommand: CofferCommand {
 
   @OptionGroup var global: GlobalOptions
   @OptionGroup var opening: OpeningOptions
+  @Option(help: "Whether this device gets captures as a whole: all or none.") var captures: CapturePolicy?
   @Option(help: "Bytes a second to a service, at most.") var limitUp: Speed?
   @Option(help: "Bytes a second from a service, at most.") var limitDown: Speed?
   @Argument(help: "status or quarantine") var what: Request?
@@ -48,8 +54,15 @@ struct SyncCommand: CofferCommand {
     case status, quarantine
   }
 
+  enum CapturePolicy: String, ExpressibleByArgument, CaseIterable {
+    case all, none
+  }
+
   struct Answer: Encodable {
     let new: Int
+    let newCaptures: Int
+    /// Captures that are here as a whole now, and were not.
+    let keptCaptures: Int
     let changed: Int
     let sent: Int
     let waiting: Int
@@ -60,8 +73,8 @@ struct SyncCommand: CofferCommand {
   }
 
   func validate() throws {
-    guard what == nil || (limitUp == nil && limitDown == nil) else {
-      throw ValidationError("only 'coffer sync' alone has limits of speed")
+    guard what == nil || (captures == nil && limitUp == nil && limitDown == nil) else {
+      throw ValidationError("only 'coffer sync' alone has --captures and limits of speed")
     }
     guard !which.isEmpty else { return }
     guard what == .quarantine, which[0] == "take" else {
@@ -78,23 +91,31 @@ struct SyncCommand: CofferCommand {
       return try which.isEmpty
         ? quarantine.list(context) : quarantine.take(Array(which.dropFirst()), context)
     }
+    if let captures { try account.synchronizer.setGetsCaptures(captures == .all) }
     let start = ContinuousClock.now
     var limits = CourierRemote.Limits()
     limits.bytesPerSecondUp = limitUp?.bytesPerSecond
     limits.bytesPerSecondDown = limitDown?.bytesPerSecond
     let report = try account.run("syncing", .sync, context, limits: limits)
     let ending = SyncEnding(report, account.synchronizer)
+    var kept: [CaptureID] = []
+    if report.outcome == .complete, try account.synchronizer.getsCaptures() {
+      kept = try account.fetch(account.synchronizer.capturesElsewhere(), context, limits: limits)
+    }
     if context.isJSON {
       JSON.print(
         Answer(
-          new: report.newCount, changed: report.changedCount, sent: report.sentCount,
+          new: report.newCount, newCaptures: report.newCaptureCount, keptCaptures: kept.count,
+          changed: report.changedCount, sent: report.sentCount,
           waiting: report.waitingCount, missing: report.missingCount, onlyHere: report.onlyHereCount,
           alarms: SyncEnding.codes(report.alarms)))
-    } else if ending.isQuiet {
+    } else if ending.isQuiet, kept.isEmpty {
       if context.hasTerminal, report.outcome == .complete { context.remark("Nothing to do.") }
     } else {
       let tenths = Int((ContinuousClock.now - start) / .milliseconds(100))
-      context.remark("\(ending.counts), \(tenths / 10).\(tenths % 10) s")
+      let whole = kept.isEmpty ? nil : "\(kept.count.counted("capture")) here as a whole now"
+      let counts = [ending.counts, whole].compactMap(\.self).filter { !$0.isEmpty }.joined(separator: ", ")
+      context.remark("\(counts), \(tenths / 10).\(tenths % 10) s")
     }
     try ending.check(context)
   }

@@ -17,12 +17,15 @@ struct SyncEnding {
   }
 
   /// Whether nothing came, nothing was sent, and nothing is wrong.
-  var isQuiet: Bool { report.newCount == 0 && report.changedCount == 0 && report.sentCount == 0 }
+  var isQuiet: Bool {
+    report.newCount == 0 && report.newCaptureCount == 0 && report.changedCount == 0 && report.sentCount == 0
+  }
 
   /// Such as "12 new here, 1 changed, 3 sent".
   var counts: String {
     var parts: [String] = []
     if report.newCount > 0 { parts.append("\(report.newCount.grouped) new here") }
+    if report.newCaptureCount > 0 { parts.append("\(report.newCaptureCount.counted("capture")) new here") }
     if report.changedCount > 0 { parts.append("\(report.changedCount.grouped) changed here") }
     if report.sentCount > 0 { parts.append("\(report.sentCount.grouped) sent") }
     return parts.joined(separator: ", ")
@@ -59,6 +62,15 @@ struct SyncEnding {
             ? "1 message or earlier version of one is damaged here, and cannot be sent"
             : "\(report.onlyHereCount.grouped) messages or earlier versions are damaged here, and cannot be sent",
           hint: "'coffer doctor' names what is damaged", count: report.onlyHereCount))
+    }
+    if report.awaitedCount > 0, report.alarms.isEmpty {
+      warnings.append(
+        Warning(
+          code: "objects_awaited",
+          message:
+            "\(report.awaitedCount.counted("object")) of other devices damaged at the place, or not there yet: what is in \(report.awaitedCount == 1 ? "it" : "them") is not here",
+          hint: "'coffer remote verify' on the other devices, then 'coffer sync' here",
+          count: report.awaitedCount))
     }
     if report.waitingCount > 0 {
       warnings.append(

@@ -16,7 +16,7 @@ struct SyncQuarantine {
 
   struct Answer: Encodable {
     struct Change: Encodable {
-      /// `version` or `removal`.
+      /// `version`, `removal`, `capture` or `capture_removal`.
       let kind: String
       let device: DeviceAnswer?
       /// What the device was called.
@@ -57,7 +57,7 @@ struct SyncQuarantine {
       uniqueKeysWithValues: account.synchronizer.devices.map { ($0.id, DeviceAnswer($0)) })
     return changes.map { change in
       Answer.Change(
-        kind: change.kind == .version ? "version" : "removal", device: devices[change.device],
+        kind: change.kind.word, device: devices[change.device],
         deviceName: change.deviceName, number: change.number, came: RFC3339.format(change.cameAt),
         id: change.message.description, stored: change.storedAt.map { RFC3339.format($0) },
         title: change.title)
@@ -66,8 +66,14 @@ struct SyncQuarantine {
 
   private static func line(_ change: QuarantinedChange) -> ShownLine {
     let id = Terminal.isOutputTerminal ? MessageChoice.shown(change.message) : change.message.description
-    let what = change.kind == .removal ? "removed " : ""
-    let title = change.title ?? (change.kind == .version ? "(not here)" : "")
+    let what =
+      switch change.kind {
+      case .version: ""
+      case .capture: "capture "
+      case .removal: "removed "
+      case .captureRemoval: "removed a capture "
+      }
+    let title = change.title ?? (change.kind.isAddition ? "(not here)" : "")
     return
       "\(id)  \(LocalTime.shown(change.cameAt))  \(change.deviceName) \(String(change.number))  \(what)\(title)"
   }
@@ -98,7 +104,7 @@ struct SyncQuarantine {
   private func message(_ word: String) throws -> MessageID {
     let text = word.lowercased()
     let found = Set(
-      changes.filter { $0.kind == .version }.map(\.message).filter {
+      changes.filter(\.kind.isAddition).map(\.message).filter {
         $0.description == text || text.count >= 4 && $0.description.hasSuffix(text)
       })
     guard let message = found.first else {
@@ -114,4 +120,17 @@ struct SyncQuarantine {
     }
     return message
   }
+}
+
+extension QuarantinedChange.Kind {
+  fileprivate var word: String {
+    switch self {
+    case .version: "version"
+    case .removal: "removal"
+    case .capture: "capture"
+    case .captureRemoval: "capture_removal"
+    }
+  }
+
+  fileprivate var isAddition: Bool { self == .version || self == .capture }
 }

@@ -15,6 +15,8 @@ struct SyncStatusView {
     let waiting: Int
     let missing: Int
     let onlyHere: Int
+    /// Captures of which a part is not on this device.
+    let capturesElsewhere: Int
     let lastComplete: String?
     let devices: [DeviceAnswer]
     let alarms: [String]
@@ -40,7 +42,8 @@ struct SyncStatusView {
   private var answer: Answer {
     Answer(
       place: place, waiting: status.waitingCount, missing: status.missingCount,
-      onlyHere: status.onlyHereCount, lastComplete: status.lastComplete.map { RFC3339.format($0) },
+      onlyHere: status.onlyHereCount, capturesElsewhere: status.capturesElsewhereCount,
+      lastComplete: status.lastComplete.map { RFC3339.format($0) },
       devices: status.devices.map(DeviceAnswer.init), alarms: SyncEnding.codes(status.alarms),
       stopped: status.stop.map { Failure(outcome: $0, nil).code },
       needsSlot: status.needsSlot, quarantined: status.quarantinedCount,
@@ -51,7 +54,9 @@ struct SyncStatusView {
     Self.row("place      \(place)")
     let waiting =
       status.waitingCount == 0
-      ? "nothing" : "\(status.waitingCount.counted("change")): 'coffer sync' sends them"
+      ? "nothing"
+      : status.waitingCount.counted("change")
+        + (status.stop == nil ? ": 'coffer sync' sends them" : ", not sent")
     Self.row("waiting    \(waiting)")
     Self.row(
       "last sync  \(status.lastComplete.map { LocalTime.shown($0) } ?? "never complete: run 'coffer sync'")")
@@ -61,6 +66,11 @@ struct SyncStatusView {
     if status.missingCount > 0 { Self.rows("missing", Failure.missingContents(status.missingCount)) }
     if status.onlyHereCount > 0 {
       Self.row("only here  \(status.onlyHereCount.counted("version")) damaged, and not sent: 'coffer doctor'")
+    }
+    if status.capturesElsewhereCount > 0 {
+      Self.row(
+        "captures   \(status.capturesElsewhereCount.grouped) not on this device: 'coffer capture keep --all' gets them"
+      )
     }
     if let stop = status.stop { Self.rows("stopped", Failure(outcome: stop, nil)) }
     for (index, alarm) in Failure.alarms(status.alarms).enumerated() {
@@ -76,7 +86,8 @@ struct SyncStatusView {
     }
     if status.passphraseDiffers {
       Self.row(
-        "passphrase the account has another one than this coffer: 'coffer account passphrase' changes that")
+        "passphrase the account has another one than this coffer: 'coffer passphrase change' takes it here, 'coffer account passphrase' gives the account this one"
+      )
     }
     for (index, words) in Self.grid(status.words).enumerated() {
       Terminal.print("\(index == 0 ? "history    " : "           ")\(words)")

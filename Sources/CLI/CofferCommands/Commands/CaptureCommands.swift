@@ -16,7 +16,8 @@ struct CaptureCommand: CommandGroup {
     subcommands: [
       CaptureAddCommand.self, CaptureListCommand.self, CaptureSearchCommand.self, CaptureShowCommand.self,
       CaptureSetCommand.self, CaptureExportCommand.self,
-      CaptureVerifyCommand.self, CaptureRemoveCommand.self, CaptureQueueCommand.self,
+      CaptureVerifyCommand.self, CaptureRemoveCommand.self, CaptureKeepCommand.self,
+      CaptureReleaseCommand.self, CaptureQueueCommand.self,
       CaptureMarkCommand.self, CaptureSweepCommand.self,
     ])
   static let page = """
@@ -25,13 +26,15 @@ struct CaptureCommand: CommandGroup {
     usage: coffer capture add PHOTO [--title T] [--note N] [--tag T]... [--depth FILE] [--metadata FILE]
            coffer capture list | search WHAT... | show WHICH | set WHICH... [--title T] ...
            coffer capture export WHICH DIRECTORY | verify WHICH | remove WHICH
+           coffer capture keep WHICH... | release WHICH...
            coffer capture queue [--due] | mark ID STATE | sweep
 
     Each capture is encrypted with its own key and signed by this machine's attestation key. WHICH is an
     id, its last digits (four are enough while no other id ends so), @N for line N of the last list of
     captures on this terminal, or a title or a piece of one. If several fit, they are named and none is
-    taken. 'queue', 'mark' and 'sweep' are for a program of yours that
-    uploads captures.
+    taken. With several devices ('coffer remote'), 'coffer sync' sends captures: 'keep' gets those that are
+    not here, 'release' frees those that the place has. Without, 'queue', 'mark' and 'sweep' are for a
+    program of yours that uploads captures.
 
     example: coffer capture add meter.jpg --title 'Water meter' --tag home
     """
@@ -140,8 +143,9 @@ struct CaptureListCommand: CofferCommand {
     usage: coffer capture list [--tag T] [--limit N] [--no-pager]
                                \(OpeningOptions.usage)
 
-    On a terminal, prints a table: number for @N, the end of the id, local time, size, title, tags. On a
-    pipe, one line per capture: id, time in UTC, bytes, title and tags, separated by tabs.
+    On a terminal, prints a table: number for @N, the end of the id, local time, size, title, tags; '<' for
+    what is not on this device. On a pipe, one line per capture: id, time in UTC, bytes, title and tags,
+    separated by tabs.
 
     example: coffer capture list --limit 20
     """
@@ -166,6 +170,12 @@ struct CaptureListCommand: CofferCommand {
     if let waiting = UploadCounts(listing)?.waiting, waiting > 0 {
       context.remark(
         "\(waiting.counted("capture is", "captures are")) not uploaded: see 'coffer capture queue'.")
+    }
+    let awayCount = captures.count { !$0.isWhole }
+    if awayCount > 0, Terminal.isOutputTerminal, !context.isJSON {
+      context.remark(
+        "'<': \(awayCount.counted("capture is", "captures are")) not on this device. 'coffer capture keep' gets them."
+      )
     }
     try CaptureList.requireComplete(listing)
   }
@@ -206,7 +216,8 @@ struct CaptureExportCommand: CofferCommand {
 
     Creates the directory; an existing one must be empty. The files appear once all of them are complete; if
     you interrupt the export, nothing is left. CHECK.txt says how to check the files with sha256sum and
-    openssl. The files are not encrypted and have mode 0600.
+    openssl. The files are not encrypted and have mode 0600. A capture that is not here is got from the
+    place of the account, and does not stay here.
 
       --depth-png  also write the depth map in false colours, near in red
 
@@ -221,9 +232,14 @@ struct CaptureExportCommand: CofferCommand {
   @Flag(help: "Also write the depth map in false colours.") var depthPNG = false
 
   func execute(_ context: CommandContext) throws {
-    let captures = try context.captures(opening)
+    let coffer = try context.open(opening)
+    let captures = coffer.captureAccess
     let id = try CaptureChoice.id(which, captures.store, context)
     let record = context.unfinishedExports()
+    let cameFromAway = try !captures.store.summary(of: id).isWhole
+    if cameFromAway { _ = try OpenAccount(coffer).fetch([id], context) }
+    // It was read from the place a moment ago.
+    defer { if cameFromAway { _ = try? captures.store.release(id) } }
     Interruption.catchOnce()
     var names: [String]
     do {
@@ -298,8 +314,9 @@ struct CaptureRemoveCommand: CofferCommand {
     usage: coffer capture remove WHICH [--yes]
            \(OpeningOptions.usage)
 
-    Overwrites and removes its files. Earlier copies of the coffer still contain it. Given by its title,
-    its line or the end of its id, it is named first, and you are asked.
+    Overwrites and removes its files. Earlier copies of the coffer still contain it. With several devices,
+    the others hide it after their next sync, and erase it 30 days later. Given by its title, its line or
+    the end of its id, it is named first, and you are asked.
 
       --yes  do not ask; needed without a terminal, unless WHICH is a whole id
 

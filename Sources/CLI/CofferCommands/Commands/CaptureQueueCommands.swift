@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The queue of captures for a program that uploads them. Coffer itself has no network code: the program asks what is
-// due, and reports what became of it.
+// The queue of captures that are to be uploaded: by `coffer sync`, or by a program that asks what is due, and reports what
+// became of it.
 
 public import ArgumentParser
 public import Captures
 internal import CofferKit
 internal import Primitives
+internal import Syncing
 internal import Texts
 
 struct CaptureQueueCommand: CofferCommand {
@@ -18,9 +19,9 @@ struct CaptureQueueCommand: CofferCommand {
     usage: coffer capture queue [--due]
                                 \(OpeningOptions.usage)
 
-    Coffer has no network code. A program of yours uploads, and reports with 'coffer capture mark'. The state
-    is pending, uploading, uploaded or failed. On a pipe: id, state, tries, last try and next try, separated
-    by tabs, with '-' for none.
+    With several devices, 'coffer sync' uploads them. Without, a program of yours does, and reports with
+    'coffer capture mark'. The state is pending, uploading, uploaded or failed. On a pipe: id, state, tries,
+    last try and next try, separated by tabs, with '-' for none.
 
       --due  only captures to upload now
 
@@ -54,7 +55,7 @@ struct CaptureQueueCommand: CofferCommand {
         removable: upload.removalTime.map(RFC3339.format), byteCount: capture.byteCount)
       context.isJSON ? JSON.print(answer) : answer.show()
     }
-    let byteCount = listing.captures.reduce(0) { $0 + $1.byteCount }
+    let byteCount = listing.captures.reduce(0) { $0 + $1.storedByteCount }
     if byteCount >= CaptureStore.warningByteCount {
       context.remark("Captures take up \(ByteCount.text(byteCount)); remove those you have a copy of.")
     }
@@ -148,7 +149,8 @@ struct CaptureSweepCommand: CofferCommand {
 
     usage: coffer capture sweep \(OpeningOptions.usage)
 
-    Only captures that were marked 'uploaded' are removed. Prints their ids.
+    Only captures that were marked 'uploaded' are removed. Prints their ids. With several devices nothing is
+    removed: they are released here, as 'coffer capture release' does.
 
     example: coffer capture sweep
     """
@@ -157,7 +159,17 @@ struct CaptureSweepCommand: CofferCommand {
   @OptionGroup var opening: OpeningOptions
 
   func execute(_ context: CommandContext) throws {
-    let captures = try context.captures(opening)
+    let coffer = try context.open(opening)
+    let captures = coffer.captureAccess
+    if try coffer.account.exists() {
+      let account = try OpenAccount(coffer)
+      try account.checkRelease(context)
+      let (released, byteCount) = try account.release(captures.store.removableCaptures(), context)
+      if context.isJSON { return JSON.print(["released": released.map(\.description)]) }
+      for id in released { Terminal.print("\(id)") }
+      return context.remark(
+        "\(released.count.counted("capture")) released, \(ByteCount.text(byteCount)) freed.")
+    }
     let removed = try captures.removeUploaded().map(\.description)
     if context.isJSON { return JSON.print(["removed": removed]) }
     for id in removed { Terminal.print("\(id)") }

@@ -58,8 +58,8 @@ struct CaptureShowCommand: CofferCommand {
     let store = try context.captures(opening).store
     let id = try CaptureChoice.id(which, store, context)
     let info = try store.info(id)
-    let exif = try store.exifFields(of: id)
-    let metadata = try Self.metadata(of: id, store)
+    let exif = try Self.ifHere { try store.exifFields(of: id) }
+    let metadata = try Self.ifHere { try Self.metadata(of: id, store) }
     let label = info.isLabelCurrent ? info.summary.label : nil
     let placeholder = UUID().uuidString
     let answer = Answer(
@@ -104,6 +104,11 @@ struct CaptureShowCommand: CofferCommand {
     return name.reduce(into: "") { words, letter in
       words += letter.isUppercase && letter.isASCII ? " \(letter.lowercased())" : String(letter)
     }
+  }
+
+  /// What `read` gives; nil also when the part that it reads is on other devices only. Everything else is shown.
+  private static func ifHere<R>(_ read: () throws -> R?) throws -> R? {
+    do { return try read() } catch CaptureError.elsewhere { return nil }
   }
 
   /// The metadata as it was captured, on one line; nil when there is none. It is not parsed and written again, so that

@@ -8,9 +8,13 @@ extension Failure {
     switch error {
     case .unreachable:
       self.init(
-        .remote, "remote_unreachable", "the place does not answer, or its folder is not there",
+        .remote, "remote_unreachable", "the folder of the place is not there",
+        hint: "plug in or mount the disk; do not make the folder where a disk belongs")
+    case .serviceUnreachable:
+      self.init(
+        .remote, "remote_unreachable", "the service of the place does not answer",
         hint:
-          "plug in or mount the disk, or connect to the network; do not make the folder where a disk belongs")
+          "connect to the network; if it never answered, check host, port and bucket or database in the URL")
     case .refused(let refusal): self.init(refusal: refusal)
     case .full:
       self.init(

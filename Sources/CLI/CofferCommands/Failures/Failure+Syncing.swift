@@ -42,6 +42,17 @@ extension Failure {
         "what was just written to the place reads differently; the account was neither made nor changed",
         hint: "check that disk, or use another place")
     case .refused(let outcome): self.init(outcome: outcome, nil)
+    case .partMissing:
+      self.init(
+        .corrupt, "remote_incomplete", "a part of the capture is neither here nor at the place",
+        hint: "on the device that took it: 'coffer remote verify --read 100', then try again here")
+    case .notUploaded:
+      self.init(
+        .refused, "not_uploaded", "the place does not have all of the capture yet, so nothing was freed",
+        hint: "'coffer sync' sends it")
+    case .alarmed(let alarms):
+      self = Self.alarms(alarms).first ?? Failure(unsorted: "Alarm")
+    case .stopped: self = .interrupted("what is whole is here")
     }
   }
 
@@ -97,7 +108,7 @@ extension Failure {
     case .older:
       self.init(
         .corrupt, "remote_rolled_back", "the place shows an older state of the account",
-        hint: "sync a device that has the account: it puts back what is missing")
+        hint: "on a device that has the account: 'coffer remote verify' puts back what is missing or damaged")
     case .ownerForked: self = .forkedOwner
     case .keyInUse, .keyInvalid:
       self.init(.refused, "device_refused", "the account cannot take this device", hint: "try again")
@@ -123,7 +134,7 @@ extension Failure {
   static func missingContents(_ count: Int) -> Failure {
     Failure(
       .corrupt, "remote_incomplete",
-      "\(count.counted("message")) of other devices cannot be read at the place, so \(count == 1 ? "it is" : "they are") not here",
+      "\(count.counted("message")) cannot be read at the place, and \(count == 1 ? "is" : "are") missing or damaged here",
       hint:
         "on a device that has \(count == 1 ? "it" : "them"): 'coffer remote verify --read 100', then 'coffer sync' here"
     )

@@ -13,6 +13,8 @@ struct CaptureList {
     let created: String
     let byteCount: Int
     let upload: String
+    /// Whether all of it is on this device.
+    let here: Bool
     let title: String
     let tags: [String]
     /// Absent without one.
@@ -34,7 +36,7 @@ struct CaptureList {
       JSON.print(
         Answer(
           id: capture.id.description, created: created, byteCount: capture.byteCount,
-          upload: capture.upload.state.name, title: label.title, tags: label.tags,
+          upload: capture.upload.state.name, here: capture.isWhole, title: label.title, tags: label.tags,
           note: label.note.isEmpty ? nil : label.note))
     } else if Terminal.isOutputTerminal {
       let shownNumber = "\(number)".paddedAtStart(to: String(count).count)
@@ -63,12 +65,13 @@ struct CaptureList {
     context.remark("... and \((captures.count - limit).counted("older capture"))")
   }
 
-  /// A row that fits: end of the id, local time, size, title, tags. A narrow terminal gets a short date and no size.
+  /// A row that fits: end of the id, local time, size, title, tags. A narrow terminal gets a short date and no size. What
+  /// is not here has an arrow before its title.
   static func row(_ capture: CaptureStore.Summary, columns: Int) -> ShownLine {
     let isNarrow = columns < 60
     let date = isNarrow ? LocalTime.monthAndDay(capture.created) : LocalTime.minute(capture.created)
     let size = isNarrow ? "" : "  " + ByteCount.text(capture.byteCount).paddedAtStart(to: 9)
-    let title = TerminalText.line(capture.label.title)
+    let title = (capture.isWhole ? "" : "< ") + TerminalText.line(capture.label.title)
     let tags = TerminalText.line(capture.label.tags.joined(separator: " "))
     let start = "\(MessageChoice.shown(capture.id))  \(date)\(size)"
     if title.isEmpty, tags.isEmpty { return "\(start)" }

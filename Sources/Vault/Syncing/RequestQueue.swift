@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Requests in their order, and their answers in the same order. What only reads is asked for ahead, on threads of its own:
+// most of the time at a service goes by waiting. What writes or deletes is carried out alone, when all before it is
+// answered.
+
+internal import Histories
+internal import Primitives
+internal import Remotes
+internal import Synchronization
+
+/// A history's requests that wait for their answers. Not for use from several threads.
+final class RequestQueue {
+  private var requests: RemoteRequests
+  /// The next one last.
+  private var waiting: [Request] = []
+  /// Of the next requests those that are under way, in their order.
+  private var begun: [Reading] = []
+
+  /// Requests under way at once, and answers in memory, with the one that the caller works on: as many as the courier
+  /// carries out. An answer has at most ``RemoteRequests/answerByteCountLimit`` bytes.
+  static let limit = 4
+
+  init(_ requests: RemoteRequests) { self.requests = requests }
+
+  /// Threads do not outlive it: a remote is not used any more when a run is over.
+  deinit { for reading in begun { _ = reading.wait() } }
+
+  var lastError: RemoteError? { requests.lastError }
+  /// Requests that were answered.
+  var count: Int { requests.count }
+  /// Bytes that were got and put.
+  var byteCount: Int { requests.byteCount }
+
+  /// The next request; nil if none waits.
+  var next: Request? { waiting.last }
+  /// All that wait, the next one first.
+  var all: [Request] { waiting.reversed() }
+
+  /// Adds requests; those that wait already come first.
+  func add(_ more: [Request]) { waiting.insert(contentsOf: more.reversed(), at: 0) }
+
+  /// Answers the next request.
+  /// - Precondition: one waits.
+  func answerNext() -> Answer {
+    readAhead()
+    guard let request = waiting.popLast() else { preconditionFailure("nobody asked for anything") }
+    guard !begun.isEmpty else { return requests.answer(request) }
+    return requests.note(begun.removeFirst().wait(), of: request)
+  }
+
+  /// Begins to read what is next. A request that is alone needs no thread.
+  private func readAhead() {
+    while begun.count < min(Self.limit, waiting.count), waiting.count > 1 || !begun.isEmpty {
+      let request = waiting[waiting.count - 1 - begun.count]
+      guard request.isReading, let reading = Reading(request, requests) else { return }
+      begun.append(reading)
+    }
+  }
+}
+
+/// A request that a thread of its own carries out.
+private final class Reading {
+  private final class Place: Sendable {
+    let answer = Mutex<Result<Answer, RemoteError>?>(nil)
+  }
+
+  private let place = Place()
+  private let thread: WorkerThread
+
+  /// Nil when there is no thread to be had.
+  init?(_ request: Request, _ requests: RemoteRequests) {
+    let thread = WorkerThread { [place, requests] in
+      let answer = requests.carryOut(request)
+      place.answer.withLock { $0 = answer }
+    }
+    guard let thread else { return nil }
+    self.thread = thread
+  }
+
+  /// Waits for the answer; to be called once.
+  func wait() -> Result<Answer, RemoteError> {
+    thread.join()
+    guard let answer = place.answer.withLock({ $0.take() }) else {
+      preconditionFailure("a thread ended early")
+    }
+    return answer
+  }
+}
+
+extension Request {
+  /// Whether it changes nothing, so that it may be asked before others are answered.
+  fileprivate var isReading: Bool {
+    switch self {
+    case .list, .get, .stat: true
+    case .put, .delete: false
+    }
+  }
+}

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A capture that a revocation cut off, taken in: it becomes one of this device, with all of its parts.
+
+internal import Captures
+internal import Histories
+internal import Primitives
+internal import Remotes
+internal import Secrets
+
+extension Synchronizer {
+  /// Takes a capture in that was cut off. The next run sends it.
+  /// - Returns: false when a part of it is nowhere, or it is nothing that a store keeps.
+  func takeCapture(_ version: RecordVersion, at remote: () throws -> any Remote) throws -> Bool {
+    guard let store = captures.store, let first = try content(ContentName(version), at: remote),
+      let capture = first.withBytes({ SharedCapture($0) }), capture.id == version.record
+    else { return false }
+    let label = try label(of: capture.id, at: remote)
+    let isNew = try captures.captures()[capture.id] == nil
+    let changes: [SharedChange] =
+      isNew ? [.insert(capture, label)] : [.setHidden(capture.id, false), .setLabel(capture.id, label)]
+    try alone { _ = try apply([], changes) { _, _ in } }
+    var part = 0
+    let sent = SentCapture(capture: capture)
+    do {
+      try store.fill(capture.id) {
+        guard part < sent.furtherCount else { return nil }
+        part += 1
+        guard let piece = try content(ContentName(version, part: UInt16(part)), at: remote) else {
+          throw SyncError.partMissing
+        }
+        return piece
+      }
+    } catch SyncError.partMissing {
+      if isNew { try alone { _ = try apply([], [.erase(capture.id)]) { _, _ in } } }
+      return false
+    }
+    try alone {
+      // It counts as new even though a version with this content is known.
+      try add(sent)
+      if label != CaptureLabel() { try addLabel(SentLabel(capture.id, label), replacing: []) }
+      try takeChanges(limit: Self.batchCount)
+      try machine.checkStep()
+      try save([])
+    }
+    return true
+  }
+
+  /// The highest label of a capture that came, whether it counts or not.
+  private func label(of capture: CaptureID, at remote: () throws -> any Remote) throws -> CaptureLabel {
+    let record = SentLabel.record(of: capture)
+    for version in history.versions(of: record).sorted().reversed() {
+      let name = ContentName(record: record, version: version)
+      if let found = try content(name, at: remote)?.withBytes({ SentLabel($0) }), found.capture == capture {
+        return found.label
+      }
+    }
+    return CaptureLabel()
+  }
+}

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The large parts of captures: fetched when somebody asks for them, and released when the remote surely has them.
+
+public import Captures
+internal import Histories
+public import Primitives
+public import Remotes
+internal import Secrets
+
+extension Synchronizer {
+  /// Captures of which a part is not here, the oldest first.
+  /// - Throws: `CaptureError.corrupt` when captures are missing or changed.
+  public func capturesElsewhere() throws -> [CaptureID] {
+    try captures.captures().values.filter { !$0.isWhole && !$0.isHidden }.map(\.id).sorted()
+  }
+
+  /// Whether this device gets captures as a whole at each sync. Who runs it does that; at first it does not.
+  public func getsCaptures() throws -> Bool { try items.getsCaptures() }
+
+  public func setGetsCaptures(_ gets: Bool) throws { try items.saveGetsCaptures(gets) }
+
+  /// Makes a capture whole: gets its stream, compares every part with its hash, and stores it. Does nothing when it is
+  /// whole already.
+  /// - Parameter progress: called after each request; false stops.
+  /// - Throws: `CaptureError.notFound`, `.corrupt`; `SyncError.partMissing`, `.stopped`, `.remote`; `StorageError`.
+  public func fetch(
+    _ capture: CaptureID, at remote: any Remote, progress: (SyncReport) -> Bool = { _ in true }
+  ) throws {
+    guard let store = captures.store, let row = try captures.captures()[capture], !row.isHidden else {
+      throw CaptureError.notFound
+    }
+    guard !row.isWhole else { return }
+    let version = try shownVersion(of: capture)
+    let sent = SentCapture(capture: try store.shared(capture))
+    try withoutActuallyEscaping(progress) { progress in
+      var reader = PackReader(self, remote, progress)
+      var part = 0
+      try store.fill(capture) {
+        guard part < sent.furtherCount else { return nil }
+        part += 1
+        return try reader.read(ContentName(version, part: UInt16(part)))
+      }
+    }
+  }
+
+  /// Frees what a capture takes here, after every part of it was read back from the remote and found right, and every
+  /// segment that names one was found there.
+  /// - Parameter progress: called after each request; false stops.
+  /// - Returns: bytes that were freed; 0 when nothing of it could be.
+  /// - Throws: as ``fetch(_:at:progress:)``; `SyncError.notUploaded` when it waits; `SyncError.alarmed`, while something is
+  ///   wrong at the remote.
+  public func release(
+    _ capture: CaptureID, at remote: any Remote, progress: (SyncReport) -> Bool = { _ in true }
+  ) throws -> Int {
+    guard let store = captures.store, let row = try captures.captures()[capture], !row.isHidden else {
+      throw CaptureError.notFound
+    }
+    let sent = SentCapture(capture: try store.shared(capture))
+    guard row.isWhole, sent.furtherCount > 0 else { return 0 }
+    guard history.alarms.isEmpty else { throw SyncError.alarmed(history.alarms) }
+    guard !history.waitingCaptures.contains(capture) else { throw SyncError.notUploaded }
+    let version = try shownVersion(of: capture)
+    try withoutActuallyEscaping(progress) { progress in
+      var reader = PackReader(self, remote, progress)
+      for part in 0...sent.furtherCount { _ = try reader.read(ContentName(version, part: UInt16(part))) }
+      for segment in history.segments(naming: version) {
+        guard case .found = try reader.ask(.stat(segment)) else { throw SyncError.notUploaded }
+      }
+    }
+    return try store.release(capture)
+  }
+
+  /// The version of a capture that this coffer has.
+  private func shownVersion(of capture: CaptureID) throws -> RecordVersion {
+    let known = captures.versions[capture] ?? []
+    let shown = history.shownVersions(of: capture).map(\.version).first { known.contains($0) }
+    guard let shown else { throw SyncError.notUploaded }
+    return RecordVersion(record: capture, version: shown)
+  }
+}
+
+/// Reads contents out of packs. Parts that follow each other are in one pack, which is got once.
+private struct PackReader {
+  private let synchronizer: Synchronizer
+  private var requests: RemoteRequests
+  private var report = SyncReport(outcome: .unreachable)
+  private let progress: (SyncReport) -> Bool
+  private var last: (name: ObjectName, object: [UInt8])?
+
+  init(_ synchronizer: Synchronizer, _ remote: any Remote, _ progress: @escaping (SyncReport) -> Bool) {
+    self.synchronizer = synchronizer
+    self.progress = progress
+    requests = RemoteRequests(remote, account: synchronizer.history.account, isReadOnly: true)
+  }
+
+  mutating func ask(_ request: Request) throws -> Answer {
+    let answer = requests.answer(request)
+    report.requestCount = requests.count
+    report.byteCount = requests.byteCount
+    if case .failed = answer { throw SyncError.remote(requests.lastError ?? .unreachable) }
+    guard progress(report) else { throw SyncError.stopped }
+    return answer
+  }
+
+  /// - Throws: `SyncError.partMissing` when no pack has it.
+  mutating func read(_ content: ContentName) throws -> SharedSecretBytes {
+    for name in synchronizer.history.packs(holding: content) {
+      if last?.name != name {
+        guard case .got(let object) = try ask(.get(name)) else { continue }
+        last = (name, object)
+      }
+      if let last, let frame = synchronizer.history.content(content, in: last.object, of: name) {
+        return frame
+      }
+    }
+    throw SyncError.partMissing
+  }
+}

@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Captures
+import CofferKit
+import Foundation
+import Histories
+import Primitives
+import Remotes
+import Secrets
+import TemporaryHomes
+import Testing
+
+@testable import Syncing
+
+@Suite("Captures of two coffers")
+struct CaptureSyncTests {
+  private let folder: RemoteFolder
+  private let clock = TestClock()
+  private let first: SyncedCoffer
+  private let second: SyncedCoffer
+
+  init() throws {
+    folder = try RemoteFolder()
+    first = try SyncedCoffer(clock: clock.clock)
+    second = try SyncedCoffer(clock: clock.clock)
+  }
+
+  private func link() throws {
+    #expect(try first.makeAccount(at: folder.remote, folder: folder.path).outcome == .complete)
+    #expect(try second.join(first, at: folder.remote).outcome == .complete)
+  }
+
+  private func settle() throws {
+    for _ in 0..<2 {
+      for coffer in [first, second] { #expect(try coffer.sync(at: folder.remote).outcome == .complete) }
+    }
+    #expect(try first.labels() == second.labels())
+    #expect(try first.coffer.account.open().status().words == second.coffer.account.open().status().words)
+  }
+
+  @Test("A capture comes with its title and small parts; its photo when somebody asks for it, bit for bit")
+  func travel() throws {
+    // Three parts, one of them across the border of photo and depth map.
+    let capture = try first.take(
+      photoByteCount: 17 << 20, depthByteCount: 300_001, title: "Meter", tags: ["home"])
+    try link()
+    #expect(try first.coffer.captures.summary(of: capture).upload.state == .uploaded)
+    let here = try second.coffer.captures.summary(of: capture)
+    #expect(here.label == CaptureLabel(title: "Meter", tags: ["home"]) && !here.isWhole)
+    #expect(throws: CaptureError.elsewhere) { try second.coffer.captures.verify(capture) }
+    let account = try second.coffer.account.open()
+    #expect(try account.capturesElsewhere() == [capture])
+    #expect(try account.status().capturesElsewhereCount == 1)
+    try account.fetch(capture, at: folder.remote)
+    #expect(try account.capturesElsewhere().isEmpty)
+    #expect(try second.files(of: capture) == first.files(of: capture))
+    #expect(try second.coffer.captures.verify(capture).signer == .formerDevice)
+    // Getting a capture changes nothing that others have to know.
+    #expect(try second.sync(at: folder.remote).sentCount == 0)
+    #expect(try first.sync(at: folder.remote).changedCount == 0)
+  }
+
+  @Test("A capture that is small comes as a whole")
+  func small() throws {
+    let capture = try first.take(photoByteCount: 9_000)
+    try link()
+    #expect(try second.coffer.captures.summary(of: capture).isWhole)
+    #expect(try second.files(of: capture) == first.files(of: capture))
+  }
+
+  @Test("What both had is on both; titles that one changes, or both, are equal on both afterwards")
+  func labels() throws {
+    let one = try first.take(photoByteCount: 100_000, title: "one")
+    let two = try second.take(photoByteCount: 100_000)
+    try link()
+    try settle()
+    #expect(try first.labels() == [one: "one", two: ""])
+    try second.relabel(one, "better")
+    try first.relabel(two, "two")
+    try settle()
+    #expect(try first.labels() == [one: "better", two: "two"])
+    try first.relabel(one, "from the first")
+    try second.relabel(one, "from the second")
+    try settle()
+    let crossed = try first.labels()[one]
+    #expect(crossed == "from the first" || crossed == "from the second")
+    for coffer in [first, second] {
+      #expect(try coffer.coffer.account.open().status().missingCount == 0)
+      #expect(try coffer.sync(at: folder.remote).sentCount == 0)
+    }
+    // Who sees the one that is in force replaces it.
+    try first.relabel(one, "last")
+    try settle()
+    #expect(try second.labels()[one] == "last")
+    try first.relabel(one, "")
+    try settle()
+    #expect(try second.labels()[one] == "")
+  }
+
+  @Test("A capture that one removes is hidden on the other, and erased when weeks have passed")
+  func removal() throws {
+    let capture = try first.take(photoByteCount: 100_000, title: "one")
+    let kept = try first.take(photoByteCount: 100_000)
+    try link()
+    try second.coffer.account.open().fetch(capture, at: folder.remote)
+    try first.coffer.captureAccess.remove(capture)
+    try settle()
+    #expect(try second.labels() == [kept: ""])
+    #expect(throws: CaptureError.notFound) { try second.coffer.captures.summary(of: capture) }
+    #expect(
+      try second.coffer.captures.sharedRows().contains { $0.id == capture && $0.isHidden && $0.isWhole })
+    for _ in 0..<6 {
+      clock.advance(8 * 86_400)
+      try settle()
+    }
+    #expect(try second.coffer.captures.sharedRows().map(\.id) == [kept])
+    #expect(try second.coffer.captures.listing().isComplete)
+  }
+
+  @Test(
+    "A capture is released when every part was read back, and comes back; one that is damaged there stays")
+  func release() throws {
+    let capture = try first.take(photoByteCount: 17 << 20, depthByteCount: 70_000)
+    let before = try first.files(of: capture)
+    try first.makeAccount(at: folder.remote, folder: folder.path)
+    #expect(try first.coffer.account.open().release(capture, at: folder.remote) == (17 << 20) + 70_000)
+    #expect(try !first.coffer.captures.summary(of: capture).isWhole)
+    #expect(try first.sync(at: folder.remote).sentCount == 0)
+    #expect(try first.sync(.verify, at: folder.remote).alarms.isEmpty)
+    try first.coffer.account.open().fetch(capture, at: folder.remote)
+    #expect(try first.files(of: capture) == before)
+
+    for (name, bytes) in try folder.files() where name.contains("/pack/") && bytes.count > 1 << 20 {
+      var changed = bytes
+      changed[changed.count / 2] ^= 1
+      try changed.write(to: URL(filePath: folder.path + "/" + name))
+      #expect(throws: SyncError.partMissing) {
+        try first.coffer.account.open().release(capture, at: folder.remote)
+      }
+      try bytes.write(to: URL(filePath: folder.path + "/" + name))
+    }
+    let segments = try folder.files().filter { $0.key.contains("/chain/") }
+    try #require(!segments.isEmpty)
+    for (name, bytes) in segments {
+      try FileManager.default.removeItem(atPath: folder.path + "/" + name)
+      #expect(throws: SyncError.notUploaded) {
+        try first.coffer.account.open().release(capture, at: folder.remote)
+      }
+      try bytes.write(to: URL(filePath: folder.path + "/" + name))
+    }
+    #expect(try first.files(of: capture) == before)
+    // One that waits is nowhere else.
+    let other = try first.take(photoByteCount: 100_000)
+    #expect(throws: SyncError.notUploaded) {
+      let account = try first.coffer.account.open()
+      _ = try account.countWaiting()
+      _ = try account.release(other, at: folder.remote)
+    }
+  }
+
+  @Test("A capture with a part that is nowhere, or another one, is not fetched, and nothing of it stays")
+  func missingPart() throws {
+    let capture = try first.take(photoByteCount: 17 << 20)
+    try link()
+    let large = try #require(
+      try folder.files().filter { $0.key.contains("/pack/") && $0.value.count > 1 << 20 }.keys.max())
+    try FileManager.default.removeItem(atPath: folder.path + "/" + large)
+    let blobs = second.place.path + "/blobs"
+    #expect(throws: SyncError.partMissing) {
+      try second.coffer.account.open().fetch(capture, at: folder.remote)
+    }
+    #expect(try !second.coffer.captures.summary(of: capture).isWhole)
+    #expect(try FileManager.default.contentsOfDirectory(atPath: blobs).isEmpty)
+    // The device that has it puts it back.
+    #expect(try first.sync(.verify, at: folder.remote).putBackCount > 0)
+    try second.sync(at: folder.remote)
+    try second.coffer.account.open().fetch(capture, at: folder.remote)
+    #expect(try second.files(of: capture) == first.files(of: capture))
+  }
+
+  @Test("A coffer that joins again has its captures once, and gets those that are not here")
+  func joiningAgain() throws {
+    let one = try first.take(photoByteCount: 100_000, title: "one")
+    let two = try second.take(photoByteCount: 200_000, title: "two")
+    try link()
+    try settle()
+    try first.coffer.account.forget()
+    _ = try first.coffer.captureAccess.changeLabel(of: two) { $0.title = "renamed" }
+    #expect(try first.join(second, at: folder.remote, name: "again").outcome == .complete)
+    try settle()
+    #expect(try first.labels().keys.sorted() == [one, two].sorted())
+    #expect(try second.labels() == first.labels())
+    try first.coffer.account.open().fetch(two, at: folder.remote)
+    #expect(try first.files(of: two) == second.files(of: two))
+  }
+
+  @Test("What the place shows of captures has no byte of them, and no title")
+  func sealed() throws {
+    let capture = try first.take(photoByteCount: 100_000, title: "Unmistakable title")
+    try link()
+    let photo = try #require(try first.files(of: capture)["photo.bin"])
+    var needles = [Data("Unmistakable".utf8), photo.prefix(32), photo.suffix(32)]
+    needles.append(capture.withBytes { bytes in unsafe bytes.withUnsafeBytes { unsafe Data($0) } })
+    for (name, bytes) in try folder.files() {
+      for needle in needles { #expect(bytes.range(of: needle) == nil, "\(name)") }
+    }
+  }
+
+  @Test(
+    "A revoked device that had removed captures: they are back; one that it took is cut off, and is taken in")
+  func revocation() throws {
+    let captures = try (0..<3).map { try first.take(photoByteCount: 100_000, title: "\($0)") }
+    try link()
+    try first.sync(at: folder.remote)
+    clock.advance(3_600)
+    let since = clock.now
+    for capture in captures { try second.coffer.captureAccess.remove(capture) }
+    let planted = try second.take(photoByteCount: 9 << 20, title: "planted")
+    let plantedFiles = try second.files(of: planted)
+    clock.advance(60)
+    try second.sync(at: folder.remote)
+    try first.sync(at: folder.remote)
+    #expect(try first.labels() == [planted: "planted"])
+    let secret = AccountSecret(try SyncedCoffer.passphrase())
+    _ = try first.coffer.account.open().revoke(
+      try second.device(), since: since, with: secret, at: folder.remote)
+    #expect(
+      try first.labels() == Dictionary(uniqueKeysWithValues: captures.enumerated().map { ($1, "\($0)") }))
+    let listed = try first.coffer.account.open().quarantine()
+    #expect(Set(listed.filter { $0.kind == .captureRemoval }.map(\.message)) == Set(captures))
+    #expect(listed.filter { $0.kind == .capture }.map(\.message) == [planted] && listed.count == 4)
+    let taking = try first.coffer.account.open().takeFromQuarantine([planted]) { folder.remote }
+    #expect(taking.taken == [planted] && taking.unreadable.isEmpty)
+    #expect(try first.labels()[planted] == "planted")
+    #expect(try first.files(of: planted) == plantedFiles)
+    #expect(try first.sync(at: folder.remote).outcome == .complete)
+    #expect(try first.coffer.account.open().quarantine().allSatisfy { $0.kind == .captureRemoval })
+    let third = try SyncedCoffer(clock: clock.clock)
+    try third.join(first, at: folder.remote, name: "third")
+    #expect(try third.labels() == first.labels())
+    #expect(try third.coffer.account.open().status().missingCount == 0)
+  }
+}
+
+extension SyncedCoffer {
+  /// A capture with random bytes.
+  @discardableResult
+  func take(
+    photoByteCount: Int, depthByteCount: Int? = nil, title: String = "", tags: [String] = []
+  ) throws -> CaptureID {
+    func source(_ count: Int) -> PartSource { PartSource(SystemRandom.secretBytes(count: count)) }
+    var capture = NewCapture(photo: source(photoByteCount))
+    if let depthByteCount { capture.depth = source(depthByteCount) }
+    capture.metadata = PartSource(SecretBytes(copying: Array("{\"lens\":1}".utf8).span.bytes))
+    capture.label = CaptureLabel(title: title, tags: tags)
+    return try coffer.captureAccess.add(capture, signer: coffer.captureAccess.signer()).id
+  }
+
+  func relabel(_ capture: CaptureID, _ title: String) throws {
+    _ = try coffer.captureAccess.changeLabel(of: capture) { $0.title = title }
+  }
+
+  /// The titles of all captures.
+  func labels() throws -> [CaptureID: String] {
+    Dictionary(uniqueKeysWithValues: try coffer.captures.list().map { ($0.id, $0.label.title) })
+  }
+
+  /// The files that an export writes.
+  func files(of capture: CaptureID) throws -> [String: Data] {
+    let place = try TemporaryHome()
+    let folder = place.path + "/out"
+    try FileManager.default.createDirectory(atPath: place.path, withIntermediateDirectories: true)
+    let names = try coffer.captures.export(capture, to: folder)
+    return Dictionary(
+      uniqueKeysWithValues: try names.map { ($0, try Data(contentsOf: URL(filePath: folder + "/" + $0))) })
+  }
+}

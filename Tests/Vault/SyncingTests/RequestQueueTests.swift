@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Histories
+import Primitives
+import Remotes
+import Synchronization
+import Testing
+
+@testable import Syncing
+
+@Suite("Requests that are under way at once")
+struct RequestQueueTests {
+  private let account = AccountID(beginningOf: [UInt8](repeating: 1, count: 16))
+
+  private func packs(_ count: Int) -> [ObjectName] {
+    (0..<count).map {
+      .pack(DeviceID(beginningOf: [UInt8](repeating: 2, count: 16)), ObjectHash(hashing: [UInt8($0)]))
+    }
+  }
+
+  private func queue(_ remote: any Remote) -> RequestQueue {
+    RequestQueue(RemoteRequests(remote, account: account))
+  }
+
+  @Test(
+    "Four reads are under way at once and no more, and answers come in the order of the requests",
+    .timeLimit(.minutes(1)))
+  func fourReads() throws {
+    let remote = RecordingRemote(meeting: 4)
+    let queue = queue(remote)
+    let names = packs(12)
+    queue.add(names.map { .get($0) })
+    for name in names {
+      #expect(queue.next == .get(name))
+      guard case .got(let bytes) = queue.answerNext() else { return #expect(Bool(false), "no answer") }
+      #expect(RecordingRemote.bytes("\(Hexadecimal.text(account.bytes))/\(name.path)") == bytes)
+    }
+    #expect(queue.next == nil && queue.count == 12 && queue.byteCount > 12)
+    #expect(remote.mostAtOnce == 4)
+  }
+
+  @Test("What writes waits until all before it is answered, and nothing after it is asked before")
+  func writesAlone() throws {
+    let remote = RecordingRemote()
+    let queue = queue(remote)
+    let names = packs(5)
+    queue.add([.get(names[0]), .stat(names[1]), .put(names[2], [1]), .get(names[3]), .delete(names[4])])
+    var after: [Set<String>] = []
+    while queue.next != nil {
+      _ = queue.answerNext()
+      after.append(remote.kinds)
+    }
+    #expect(after[1].isSubset(of: ["get", "stat"]))
+    #expect(after[2] == ["get", "stat", "put"] && remote.log.last == "delete")
+    #expect(remote.log.dropFirst(2) == ["put", "get", "delete"])
+  }
+
+  @Test("A read that fails is that request's answer alone, and its error is kept")
+  func failure() throws {
+    let names = packs(3)
+    let failing = "\(Hexadecimal.text(account.bytes))/\(names[1].path)"
+    let queue = queue(RecordingRemote(failing: failing))
+    queue.add(names.map { .get($0) })
+    var failed: [Bool] = []
+    while queue.next != nil {
+      if case .failed = queue.answerNext() { failed.append(true) } else { failed.append(false) }
+    }
+    #expect(failed == [false, true, false] && queue.lastError == .unreachable)
+  }
+
+  @Test("A queue that is given up waits for what is under way")
+  func givenUp() throws {
+    let remote = RecordingRemote()
+    do {
+      let queue = queue(remote)
+      queue.add(packs(9).map { .get($0) })
+      _ = queue.answerNext()
+    }
+    #expect(remote.underWay == 0 && (1...RequestQueue.limit).contains(remote.log.count))
+  }
+}
+
+/// A remote that has every object, and notes how many requests are under way.
+private final class RecordingRemote: Remote {
+  private struct State {
+    var log: [String] = []
+    var underWay = 0
+    var mostAtOnce = 0
+  }
+
+  private let state = Mutex(State())
+  private let meeting: Int
+  private let failing: String?
+
+  /// - Parameters:
+  ///   - meeting: the first reads wait until so many are under way.
+  ///   - failing: an object that is not to be had.
+  init(meeting: Int = 1, failing: String? = nil) {
+    self.meeting = meeting
+    self.failing = failing
+  }
+
+  static func bytes(_ name: String) -> [UInt8] { Array(name.utf8) }
+
+  var log: [String] { state.withLock { $0.log } }
+  var kinds: Set<String> { Set(log) }
+  var underWay: Int { state.withLock { $0.underWay } }
+  var mostAtOnce: Int { state.withLock { $0.mostAtOnce } }
+
+  private func note<R>(_ kind: String, _ body: () throws(RemoteError) -> R) throws(RemoteError) -> R {
+    state.withLock {
+      $0.log.append(kind)
+      $0.underWay += 1
+      $0.mostAtOnce = max($0.mostAtOnce, $0.underWay)
+    }
+    // Ends when enough came once; a queue that asks for one after the other runs into the test's time limit.
+    while state.withLock({ $0.mostAtOnce < meeting }) { sched_yield() }
+    defer { state.withLock { $0.underWay -= 1 } }
+    return try body()
+  }
+
+  func list(_ folder: String, _ body: (RemoteObject) -> Void) throws(RemoteError) -> UInt64? {
+    try note("list") { () throws(RemoteError) in nil }
+  }
+  func get(_ name: String, range: Range<Int>?) throws(RemoteError) -> [UInt8]? {
+    try note("get") { () throws(RemoteError) in
+      if name == failing { throw .unreachable }
+      return Self.bytes(name)
+    }
+  }
+  func put(_ name: String, _ bytes: [UInt8]) throws(RemoteError) {
+    try note("put") { () throws(RemoteError) in }
+  }
+  func stat(_ name: String) throws(RemoteError) -> Int? {
+    try note("stat") { () throws(RemoteError) in nil }
+  }
+  func delete(_ name: String) throws(RemoteError) {
+    try note("delete") { () throws(RemoteError) in }
+  }
+}
