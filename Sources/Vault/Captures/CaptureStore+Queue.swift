@@ -119,7 +119,11 @@ extension CaptureStore {
     let now = clock.now()
     try file.write(.captures) { transaction in
       for id in ids {
-        guard let row = try Self.sealedRowIfAny(of: id, transaction, keys: keys)?.opened else { continue }
+        let row: Row
+        do {
+          guard let found = try Self.sealedRowIfAny(of: id, transaction, keys: keys) else { continue }
+          row = found.opened
+        } catch CaptureError.corrupt { continue }
         var upload = row.upload
         try upload.note(state, now, jitter: clock.jitter())
         if upload != row.upload { try Self.save(upload, id, transaction, keys: keys) }
@@ -131,6 +135,13 @@ extension CaptureStore {
   /// - Throws: `CaptureError.corrupt(nil)` when one was changed, removed or added.
   public func removableCaptures() throws -> [CaptureID] {
     try list().filter { isRemovable($0.upload) }.map(\.id).reversed()
+  }
+
+  /// The captures that a synchronisation uploaded seven days ago or earlier and that are here as a whole, the oldest first.
+  /// - Throws: `CaptureError.corrupt(nil)` when one was changed, removed or added.
+  public func releasableCaptures() throws -> [CaptureID] {
+    try list().filter { $0.isWhole && $0.upload.releaseTime.map { $0 <= clock.now() } ?? false }.map(\.id)
+      .reversed()
   }
 
   private func isRemovable(_ upload: UploadStatus) -> Bool {

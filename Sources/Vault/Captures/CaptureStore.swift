@@ -90,12 +90,15 @@ public final class CaptureStore: Sendable {
     }
   }
 
-  /// Whether there is nothing that a lost key had sealed. A state alone was left by a crash before the key was
-  /// stored in the keychain.
+  /// Whether there is nothing that a lost key had sealed, and nothing that the account knows to be here. A state alone was
+  /// left by a crash before the key was stored in the keychain.
   func isEmpty() throws -> Bool {
     let rows = try file.read(.captures) { transaction in
       try transaction.firstRow(
-        "SELECT (SELECT count(*) FROM captures) + (SELECT count(*) FROM captureParts)"
+        """
+        SELECT (SELECT count(*) FROM captures) + (SELECT count(*) FROM captureParts)
+          + (SELECT count(*) FROM syncRows WHERE standing = 16)
+        """
       ) { try $0.integer(0) }
     }
     return try rows == 0 && file.blobs.names().isEmpty

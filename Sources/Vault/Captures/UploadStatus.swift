@@ -37,6 +37,9 @@ public struct UploadStatus: Equatable, Sendable {
   /// that began it has ended.
   public internal(set) var nextAttempt: Int64?
 
+  /// Whether a synchronisation uploaded it: the place of the account has it. It is never removed for that.
+  public internal(set) var isSynced = false
+
   /// After this many attempts, the user decides.
   public static let attemptLimit = 5
   /// How long a capture is kept after its upload: seven days.
@@ -50,10 +53,13 @@ public struct UploadStatus: Equatable, Sendable {
   /// Whether an upload was ever tried or reported.
   public var isUsed: Bool { self != UploadStatus() }
 
-  /// When the uploaded capture may be removed, in seconds since 1970, UTC; nil unless it is uploaded.
-  public var removalTime: Int64? {
-    state == .uploaded ? (lastAttempt ?? 0) + Self.uploadedSeconds : nil
-  }
+  /// When the uploaded capture may be removed, in seconds since 1970, UTC; nil unless a program has uploaded it.
+  public var removalTime: Int64? { isSynced ? nil : endTime }
+
+  /// When the capture may be released, in seconds since 1970, UTC; nil unless a synchronisation has uploaded it.
+  public var releaseTime: Int64? { isSynced ? endTime : nil }
+
+  private var endTime: Int64? { state == .uploaded ? (lastAttempt ?? 0) + Self.uploadedSeconds : nil }
 
   /// Whether it may be tried now.
   func isDue(_ now: Int64) -> Bool {
@@ -68,6 +74,7 @@ public struct UploadStatus: Equatable, Sendable {
   /// - Parameter cutOff: when the attempt counts as cut off; nil if that is when this process ends.
   mutating func begin(_ now: Int64, cutOff: Int64? = nil) {
     state = .uploading
+    isSynced = false
     attempts += 1
     lastAttempt = now
     nextAttempt = cutOff
@@ -133,19 +140,20 @@ public struct UploadStatus: Equatable, Sendable {
     case (.failed, .uploaded): break
     default: try report(noted, now, jitter: jitter)
     }
+    if noted == .uploaded { isSynced = true }
   }
 
   /// The upload of a capture that came from another device.
   static func received(_ now: Int64) -> UploadStatus {
     var status = UploadStatus()
-    (status.state, status.lastAttempt) = (.uploaded, now)
+    (status.state, status.lastAttempt, status.isSynced) = (.uploaded, now, true)
     return status
   }
 
   // MARK: Bytes
 
   func sealed(_ id: CaptureID, key: SharedSecretBytes) -> [UInt8] {
-    var bytes: [UInt8] = [1, state.rawValue]
+    var bytes: [UInt8] = [1, state.rawValue | (isSynced ? Self.syncedBit : 0)]
     bytes.append(bigEndian: UInt32(attempts))
     bytes.append(bigEndian: lastAttempt ?? 0)
     bytes.append(bigEndian: nextAttempt ?? 0)
@@ -165,9 +173,11 @@ public struct UploadStatus: Equatable, Sendable {
   private init?(bytes: RawSpan) {
     var cursor = ByteCursor()
     do {
-      guard try cursor.readByte(bytes) == 1, let state = State(rawValue: try cursor.readByte(bytes)) else {
-        return nil
-      }
+      guard try cursor.readByte(bytes) == 1 else { return nil }
+      let number = try cursor.readByte(bytes)
+      guard let state = State(rawValue: number & ~Self.syncedBit) else { return nil }
+      isSynced = number & Self.syncedBit != 0
+      guard !isSynced || state == .uploaded else { return nil }
       self.state = state
       attempts = try cursor.readUInt32(bytes)
       let last = try cursor.readInt64(bytes)
@@ -179,6 +189,8 @@ public struct UploadStatus: Equatable, Sendable {
       return nil
     }
   }
+
+  private static let syncedBit: UInt8 = 0x80
 
   private static func context(_ id: CaptureID) -> [UInt8] { contextBytes("coffer capture v1 queue", id) }
 }

@@ -69,7 +69,7 @@ public struct AccountLink {
       throw SyncError.corrupt
     }
     let last = state.lastComplete == 0 ? nil : state.lastComplete
-    guard try vault.rowsDigest() + captures.recordsDigest() != state.vaultDigest else {
+    guard try vault.rowsDigest() + contents.captures.digest() != state.vaultDigest else {
       return (waiting, last)
     }
     let fresh = try LocalChanges(vault, contents).count(contents)

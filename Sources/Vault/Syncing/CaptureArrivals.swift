@@ -21,15 +21,20 @@ struct CaptureArrivals {
   private(set) var unusable: [RecordVersion] = []
 
   /// The first part of a capture came.
+  /// - Parameter partCount: how many parts its version has.
   mutating func takeCapture(
-    _ frame: SharedSecretBytes, of version: RecordVersion, _ contents: CaptureContents
+    _ frame: SharedSecretBytes, of version: RecordVersion, partCount: Int, _ contents: CaptureContents
   ) throws {
     guard let store = contents.store, let capture = frame.withBytes({ SharedCapture($0) }),
-      capture.id == version.record
+      capture.id == version.record, SentCapture(capture: capture).furtherCount + 1 == partCount
     else { return unusable.append(version) }
-    if try contents.captures()[capture.id] != nil {
+    guard let here = try contents.captures() else { return }
+    if here[capture.id] != nil {
+      let own: SharedCapture
+      // One that is damaged here stays as it is.
+      do { own = try store.shared(capture.id) } catch CaptureError.corrupt { return }
       // A capture of another content has this name by no accident: a bad member made it.
-      guard FrameHash(hashing: try store.shared(capture.id).bytes) == FrameHash(hashing: frame) else {
+      guard FrameHash(hashing: own.bytes) == FrameHash(hashing: frame) else {
         return unusable.append(version)
       }
     } else if let other = inserted[capture.id] {
@@ -61,22 +66,29 @@ struct CaptureArrivals {
   mutating func settle(
     _ records: Set<RecordID>, _ history: History, _ contents: CaptureContents
   ) throws {
-    guard contents.store != nil else { return }
-    let here = try contents.captures()
+    guard contents.store != nil, let here = try contents.captures() else { return }
     for record in records.union(inserted.keys).sorted() {
       let isShown = !history.shownVersions(of: record).isEmpty
       if let new = inserted[record] {
-        let label = takeTopLabel(of: record, history, contents)
+        let label = takeTopLabel(of: record, nil, history, contents)
         changes.append(.insert(new.capture, label ?? CaptureLabel()))
         if !isShown { changes.append(.setHidden(record, true)) }
+        settleFormerLabels(SentLabel.record(of: record), history, contents)
         newCount += 1
       } else if let row = here[record], contents.versions[record] != nil, row.isHidden == isShown {
         changes.append(.setHidden(record, !isShown))
         changedCount += 1
       }
     }
-    for capture in labelled.sorted() where here[capture] != nil {
-      guard let label = takeTopLabel(of: capture, history, contents) else { continue }
+    for capture in labelled.sorted() where inserted[capture] == nil {
+      guard let row = here[capture] else {
+        // The label of a capture that is gone need not be asked for again.
+        if history.shownVersions(of: capture).isEmpty {
+          _ = takeTopLabel(of: capture, nil, history, contents, isWanted: false)
+        }
+        continue
+      }
+      guard let label = takeTopLabel(of: capture, row, history, contents) else { continue }
       changes.append(.setLabel(capture, label))
       changedCount += 1
     }
@@ -101,20 +113,23 @@ struct CaptureArrivals {
     }
   }
 
-  /// The label that came for a capture, if it is the highest.
+  /// The label that came for a capture, if it is the highest, and if the user has not changed the one here since.
   private func takeTopLabel(
-    of capture: CaptureID, _ history: History, _ contents: CaptureContents
+    of capture: CaptureID, _ row: SharedRow?, _ history: History, _ contents: CaptureContents,
+    isWanted: Bool = true
   ) -> CaptureLabel? {
     let record = SentLabel.record(of: capture)
     guard let (label, version) = contents.waitingLabels.removeValue(forKey: record) else { return nil }
-    let isTop = history.shownVersions(of: record).first?.version == version
+    let isUnchanged =
+      row.map { $0.label == label.label || !LocalCaptureChanges.hasNewLabel($0, history, contents) } ?? true
+    let isTop = isWanted && isUnchanged && history.shownVersions(of: record).first?.version == version
     contents.set(KnownCapture(kind: isTop ? .label : .otherLabel, capture: capture, version: version))
     return isTop ? label.label : nil
   }
 
   /// A capture whose content is dead goes.
   mutating func erase(_ capture: CaptureID, _ contents: CaptureContents) throws {
-    guard try contents.captures()[capture]?.isHidden == true else { return }
+    guard try contents.captures()?[capture]?.isHidden == true else { return }
     changes.append(.erase(capture))
     contents.remove(capture)
   }

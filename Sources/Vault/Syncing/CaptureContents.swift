@@ -6,6 +6,7 @@ internal import Captures
 internal import Histories
 internal import Primitives
 internal import Secrets
+internal import Storage
 
 /// What synchronisation knows of a version of a capture or of a label.
 struct KnownCapture: Equatable, Sendable {
@@ -45,15 +46,35 @@ final class CaptureContents {
 
   // MARK: The store
 
-  /// All captures here, by their names.
-  /// - Throws: `CaptureError.corrupt` when captures are missing or changed: their absence means nothing then.
-  func captures() throws -> [CaptureID: SharedRow] {
+  /// A digest of all records; of damaged ones always the same.
+  func digest() throws -> [UInt8] { try soundDigest() ?? [0] }
+
+  private func soundDigest() throws -> [UInt8]? {
+    do { return try store?.recordsDigest() ?? [] } catch CaptureError.corrupt,
+      CaptureError.encryptionKeyNotFound, StorageError.outdated
+    { return nil }
+  }
+
+  /// All captures here, by their names; nil when captures are missing or changed: their absence means nothing then. Nothing
+  /// is said of them, nor done with them, until they are whole again.
+  func captures() throws -> [CaptureID: SharedRow]? {
     guard let store else { return [:] }
-    let digest = try store.recordsDigest()
+    guard let digest = try soundDigest() else { return nil }
     if let rows, rows.digest == digest { return rows.byID }
-    let byID = Dictionary(uniqueKeysWithValues: try store.sharedRows().map { ($0.id, $0) })
-    rows = (digest, byID)
-    return byID
+    do {
+      let byID = Dictionary(uniqueKeysWithValues: try store.sharedRows().map { ($0.id, $0) })
+      rows = (digest, byID)
+      return byID
+    } catch CaptureError.corrupt, CaptureError.encryptionKeyNotFound {
+      return nil
+    }
+  }
+
+  /// - Throws: `CaptureError.corrupt`, `.notFound`.
+  func row(of capture: CaptureID) throws -> SharedRow {
+    guard let captures = try captures() else { throw CaptureError.corrupt(nil) }
+    guard let row = captures[capture] else { throw CaptureError.notFound }
+    return row
   }
 
   /// The states of uploads changed, which no digest covers.
@@ -65,7 +86,7 @@ final class CaptureContents {
   func has(_ content: ContentName) -> Bool {
     guard let entry = known[content.version] else { return false }
     if content.part == 0 { return true }
-    do { return try captures()[entry.capture]?.isWhole == true } catch {
+    do { return try captures()?[entry.capture]?.isWhole == true } catch {
       failure = failure ?? error
       return false
     }
@@ -78,7 +99,7 @@ final class CaptureContents {
       switch entry.kind {
       case .otherLabel: return nil
       case .label:
-        return try captures()[entry.capture].map { SentLabel(entry.capture, $0.label).bytes }
+        return SentLabel(entry.capture, try row(of: entry.capture).label).bytes
       case .capture:
         let capture = try store.shared(entry.capture)
         if content.part == 0 { return capture.bytes }
@@ -117,6 +138,12 @@ final class CaptureContents {
     }
     restore(entry)
     changed.insert(entry.record)
+  }
+
+  /// The content of a version is that of another one as well.
+  func carry(_ former: RecordVersion, to version: RecordVersion) {
+    guard let entry = known[former] else { return }
+    set(KnownCapture(kind: entry.kind, capture: entry.capture, version: version.version))
   }
 
   /// This version is not here any more, so that it is asked for again.

@@ -16,12 +16,18 @@ struct LocalCaptureChanges {
   /// Captures whose label is another one than that of the history.
   private var relabelled: ArraySlice<CaptureID> = []
 
+  /// Whether captures are missing or changed, so that nothing can be said of any.
+  private(set) var isDamaged = false
+
   init() {}
 
   /// Compares all captures.
   /// - Parameter history: without one, nothing is said of labels.
   init(_ history: History?, _ contents: CaptureContents) throws {
-    let here = try contents.captures()
+    guard let here = try contents.captures() else {
+      isDamaged = true
+      return
+    }
     for row in here.values.sorted(by: { $0.id < $1.id }) where !row.isHidden {
       if contents.versions[row.id] == nil { fresh.append(row.id) }
       if let history, Self.hasNewLabel(row, history, contents) { relabelled.append(row.id) }
@@ -41,7 +47,8 @@ struct LocalCaptureChanges {
   /// After the captures themselves.
   mutating func takeRelabelled() -> CaptureID? { relabelled.popFirst() }
 
-  private static func hasNewLabel(_ row: SharedRow, _ history: History, _ contents: CaptureContents) -> Bool {
+  /// Whether a label is another one than the history knows.
+  static func hasNewLabel(_ row: SharedRow, _ history: History, _ contents: CaptureContents) -> Bool {
     guard let known = contents.label(of: row.id), let hashes = history.hashes(of: known.name) else {
       return row.label != CaptureLabel()
     }

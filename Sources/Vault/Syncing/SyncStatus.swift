@@ -2,6 +2,7 @@
 //
 // What `sync status` tells, without asking the remote.
 
+internal import Captures
 public import Histories
 internal import Keychains
 
@@ -42,7 +43,8 @@ extension Synchronizer {
     let waiting = try countWaiting()
     return SyncStatus(
       waitingCount: waiting, missingCount: history.missingContentCount,
-      onlyHereCount: Int(state.onlyHereCount), capturesElsewhereCount: try capturesElsewhere().count,
+      onlyHereCount: try onlyHereCount(),
+      capturesElsewhereCount: try (captures.captures() ?? [:]).values.count { !$0.isWhole && !$0.isHidden },
       lastComplete: state.lastComplete == 0 ? nil : state.lastComplete, devices: devices,
       alarms: history.alarms, stop: history.stop, needsSlot: history.needsSlot,
       quarantinedCount: quarantinedCount, passphraseDiffers: try passphraseDiffers(),

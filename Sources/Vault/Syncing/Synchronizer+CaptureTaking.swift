@@ -15,11 +15,13 @@ extension Synchronizer {
     guard let store = captures.store, let first = try content(ContentName(version), at: remote),
       let capture = first.withBytes({ SharedCapture($0) }), capture.id == version.record
     else { return false }
+    guard let here = try captures.captures() else { throw CaptureError.corrupt(nil) }
+    let isNew = here[capture.id] == nil
+    if !isNew, FrameHash(hashing: try store.shared(capture.id).bytes) != FrameHash(hashing: first) {
+      return false
+    }
     let label = try label(of: capture.id, at: remote)
-    let isNew = try captures.captures()[capture.id] == nil
-    let changes: [SharedChange] =
-      isNew ? [.insert(capture, label)] : [.setHidden(capture.id, false), .setLabel(capture.id, label)]
-    try alone { _ = try apply([], changes) { _, _ in } }
+    if isNew { try alone { _ = try apply([], [.insert(capture, label)]) { _, _ in } } }
     var part = 0
     let sent = SentCapture(capture: capture)
     do {
@@ -31,17 +33,20 @@ extension Synchronizer {
         }
         return piece
       }
-    } catch SyncError.partMissing {
+    } catch {
+      // A capture that the history does not know must be whole.
       if isNew { try alone { _ = try apply([], [.erase(capture.id)]) { _, _ in } } }
-      return false
+      switch error {
+      case SyncError.partMissing, CaptureError.corrupt: return false
+      default: throw error
+      }
     }
     try alone {
       // It counts as new even though a version with this content is known.
       try add(sent)
       if label != CaptureLabel() { try addLabel(SentLabel(capture.id, label), replacing: []) }
-      try takeChanges(limit: Self.batchCount)
       try machine.checkStep()
-      try save([])
+      try save([], isNew ? [] : [.setHidden(capture.id, false), .setLabel(capture.id, label)])
     }
     return true
   }

@@ -14,7 +14,7 @@ extension Synchronizer {
   // MARK: Rows
 
   /// A digest of all that the user can change.
-  func localDigest() throws -> [UInt8] { try vault.rowsDigest() + (captures.store?.recordsDigest() ?? []) }
+  func localDigest() throws -> [UInt8] { try vault.rowsDigest() + captures.digest() }
 
   /// Changes rows of the vault and captures in one transaction.
   /// - Returns: ``localDigest()`` after it.
@@ -23,7 +23,7 @@ extension Synchronizer {
     alongside: (borrowing Transaction, _ digest: [UInt8]) throws -> Void
   ) throws -> [UInt8] {
     guard let store = captures.store, !changes.isEmpty else {
-      let other = try captures.store?.recordsDigest() ?? []
+      let other = try captures.digest()
       return try vault.apply(rows) { try alongside($0, $1 + other) } + other
     }
     try store.prepareSharing()
@@ -47,8 +47,9 @@ extension Synchronizer {
   /// Tells the history of a capture that is gone here.
   func removeFromHistory(_ capture: CaptureID) {
     for record in [capture, SentLabel.record(of: capture)] {
-      let seen = captures.versions[record] ?? []
-      let versions = Set(history.shownVersions(of: record).map(\.version)).intersection(seen)
+      var versions = Set(history.shownVersions(of: record).map(\.version))
+      // A label is nothing without its capture; another content of the capture, nobody has seen here.
+      if record == capture { versions.formIntersection(captures.versions[record] ?? []) }
       if !versions.isEmpty {
         _ = history.step(.remove(record: record, versions: versions, at: now), on: &machine)
       }
@@ -57,31 +58,50 @@ extension Synchronizer {
   }
 
   /// Brings a capture into the history. One that does not open, or is not here as a whole, stays only here.
-  func takeFresh(_ capture: CaptureID) throws {
-    guard let store = captures.store else { return }
+  /// - Returns: bytes that were read.
+  func takeFresh(_ capture: CaptureID) throws -> Int {
     do {
+      guard let store = captures.store else { return 0 }
       let sent = SentCapture(capture: try store.shared(capture))
-      let first = sent.capture.bytes
+      let first = FrameHash(hashing: sent.capture.bytes)
       // A coffer that joins, or joins again, has what the account has.
-      if let version = history.version(of: capture, withFirst: FrameHash(hashing: first)) {
-        captures.set(KnownCapture(kind: .capture, capture: capture, version: version))
-        matched.insert(capture)
-        return
+      if let version = history.version(of: capture, withFirst: first) {
+        guard try captures.row(of: capture).isWhole else {
+          note(capture, as: version)
+          return 0
+        }
+        // A bad member may have added it with other further parts.
+        if let same = history.version(of: capture, with: try hashes(of: sent)) {
+          note(capture, as: same)
+          return sent.capture.streamByteCount
+        }
       }
       try add(sent)
+      return sent.capture.streamByteCount
     } catch CaptureError.corrupt, CaptureError.elsewhere, CaptureError.notFound {
       noteOnlyHere()
+      return 0
     }
+  }
+
+  private func note(_ capture: CaptureID, as version: Version) {
+    captures.set(KnownCapture(kind: .capture, capture: capture, version: version))
+    matched.insert(capture)
+  }
+
+  /// Of all parts of a capture that is here as a whole. One part is in memory at a time.
+  func hashes(of sent: SentCapture) throws -> [FrameHash] {
+    guard let store = captures.store else { throw CaptureError.notFound }
+    let further = try (0..<sent.furtherCount).map {
+      FrameHash(hashing: try store.stream(of: sent.capture.id, sent.range(ofPart: $0 + 1)))
+    }
+    return [FrameHash(hashing: sent.capture.bytes)] + further
   }
 
   /// Makes a capture a version of this device.
   func add(_ sent: SentCapture) throws {
-    guard let store = captures.store else { return }
     let id = sent.capture.id
-    // One part is in memory at a time.
-    let further = try (0..<sent.furtherCount).map {
-      FrameHash(hashing: try store.stream(of: id, sent.range(ofPart: $0 + 1)))
-    }
+    let further = Array(try hashes(of: sent).dropFirst())
     let effects = history.step(
       .add(
         kind: .capture, record: id, frame: sent.capture.bytes, further: further, replacing: [],
@@ -92,7 +112,7 @@ extension Synchronizer {
 
   /// Brings the label of a capture into the history.
   func takeLabel(of capture: CaptureID) throws {
-    guard let row = try captures.captures()[capture] else { return }
+    guard let row = try captures.captures()?[capture] else { return }
     let sent = SentLabel(capture, row.label)
     let frame = sent.bytes
     let shown = history.shownVersions(of: sent.record)
@@ -126,11 +146,13 @@ extension Synchronizer {
   func noteUploadsEnd(isComplete: Bool) throws {
     guard let store = captures.store else { return }
     let waiting = history.waitingCaptures
-    let open = try captures.captures().values.filter {
-      $0.upload.state != .uploaded && captures.versions[$0.id] != nil
-    }.map(\.id)
-    let done = isComplete ? Set(open).subtracting(waiting) : []
-    let failed = Set(open).subtracting(done)
+    let open = Set(
+      try (captures.captures() ?? [:]).values.filter {
+        !$0.upload.isSynced && captures.versions[$0.id] != nil
+      }.map(\.id))
+    let done = isComplete ? open.subtracting(waiting) : []
+    // What came while a run ended well was not tried.
+    let failed = isComplete ? [] : open
     guard !open.isEmpty else { return }
     try file.withWriting(tries: 60) {
       if !done.isEmpty { try store.noteUploads(.uploaded, of: done) }

@@ -12,7 +12,8 @@ extension Synchronizer {
   /// Captures of which a part is not here, the oldest first.
   /// - Throws: `CaptureError.corrupt` when captures are missing or changed.
   public func capturesElsewhere() throws -> [CaptureID] {
-    try captures.captures().values.filter { !$0.isWhole && !$0.isHidden }.map(\.id).sorted()
+    guard let here = try captures.captures() else { throw CaptureError.corrupt(nil) }
+    return here.values.filter { !$0.isWhole && !$0.isHidden }.map(\.id).sorted()
   }
 
   /// Whether this device gets captures as a whole at each sync. Who runs it does that; at first it does not.
@@ -27,20 +28,25 @@ extension Synchronizer {
   public func fetch(
     _ capture: CaptureID, at remote: any Remote, progress: (SyncReport) -> Bool = { _ in true }
   ) throws {
-    guard let store = captures.store, let row = try captures.captures()[capture], !row.isHidden else {
-      throw CaptureError.notFound
-    }
+    let row = try captures.row(of: capture)
+    guard let store = captures.store, !row.isHidden else { throw CaptureError.notFound }
     guard !row.isWhole else { return }
-    let version = try shownVersion(of: capture)
     let sent = SentCapture(capture: try store.shared(capture))
     try withoutActuallyEscaping(progress) { progress in
       var reader = PackReader(self, remote, progress)
-      var part = 0
-      try store.fill(capture) {
-        guard part < sent.furtherCount else { return nil }
-        part += 1
-        return try reader.read(ContentName(version, part: UInt16(part)))
+      var failure = SyncError.notUploaded
+      // A bad member may have added it once more, with other further parts.
+      for version in shownVersions(of: capture) {
+        var part = 0
+        do {
+          return try store.fill(capture) {
+            guard part < sent.furtherCount else { return nil }
+            part += 1
+            return try reader.read(ContentName(version, part: UInt16(part)))
+          }
+        } catch SyncError.partMissing, CaptureError.corrupt { failure = .partMissing }
       }
+      throw failure
     }
   }
 
@@ -53,14 +59,17 @@ extension Synchronizer {
   public func release(
     _ capture: CaptureID, at remote: any Remote, progress: (SyncReport) -> Bool = { _ in true }
   ) throws -> Int {
-    guard let store = captures.store, let row = try captures.captures()[capture], !row.isHidden else {
-      throw CaptureError.notFound
-    }
+    let row = try captures.row(of: capture)
+    guard let store = captures.store, !row.isHidden else { throw CaptureError.notFound }
     let sent = SentCapture(capture: try store.shared(capture))
     guard row.isWhole, sent.furtherCount > 0 else { return 0 }
     guard history.alarms.isEmpty else { throw SyncError.alarmed(history.alarms) }
     guard !history.waitingCaptures.contains(capture) else { throw SyncError.notUploaded }
-    let version = try shownVersion(of: capture)
+    // The version with the very parts that are here.
+    let own = try hashes(of: sent)
+    guard let version = shownVersions(of: capture).first(where: { history.hashes(of: $0) == own }) else {
+      throw SyncError.notUploaded
+    }
     try withoutActuallyEscaping(progress) { progress in
       var reader = PackReader(self, remote, progress)
       for part in 0...sent.furtherCount { _ = try reader.read(ContentName(version, part: UInt16(part))) }
@@ -68,15 +77,29 @@ extension Synchronizer {
         guard case .found = try reader.ask(.stat(segment)) else { throw SyncError.notUploaded }
       }
     }
-    return try store.release(capture)
+    return try free(capture, store)
   }
 
-  /// The version of a capture that this coffer has.
-  private func shownVersion(of capture: CaptureID) throws -> RecordVersion {
+  /// Frees again what ``fetch(_:at:progress:)`` got a moment ago, unless this device gets all captures.
+  public func releaseFetched(_ capture: CaptureID) throws {
+    guard let store = captures.store, try !getsCaptures() else { return }
+    _ = try free(capture, store)
+  }
+
+  /// Only while no other process has carried the history on, and nothing waits that needs the bytes.
+  private func free(_ capture: CaptureID, _ store: CaptureStore) throws -> Int {
+    try alone {
+      guard !history.waitingCaptures.contains(capture) else { throw SyncError.notUploaded }
+      return try store.release(capture)
+    }
+  }
+
+  /// The versions of a capture that this coffer knows, the highest first.
+  private func shownVersions(of capture: CaptureID) -> [RecordVersion] {
     let known = captures.versions[capture] ?? []
-    let shown = history.shownVersions(of: capture).map(\.version).first { known.contains($0) }
-    guard let shown else { throw SyncError.notUploaded }
-    return RecordVersion(record: capture, version: shown)
+    return history.shownVersions(of: capture).map(\.version).filter { known.contains($0) }.map {
+      RecordVersion(record: capture, version: $0)
+    }
   }
 }
 

@@ -82,6 +82,8 @@ public final class Synchronizer {
     report = SyncReport(outcome: .unreachable)
     lost = []
     let queue = RequestQueue(RemoteRequests(remote, account: history.account))
+    // What came while captures were damaged here was not carried out.
+    if purpose != .sync { matched.formUnion(captures.versions.keys) }
     var (requests, outcome) = try carryOut(.begin(purpose, at: now))
     queue.add(requests)
     try noteUploadsBegin()
@@ -111,7 +113,7 @@ public final class Synchronizer {
     report.awaitedCount = history.awaitedCount
     report.waitingCount = history.waitingCount
     report.missingCount = history.missingContentCount + lost.count
-    report.onlyHereCount = Int(state.onlyHereCount)
+    report.onlyHereCount = try onlyHereCount()
     if report.outcome == .complete, purpose == .sync || history.alarms.isEmpty {
       state.lastComplete = clock.now()
     }
@@ -147,7 +149,10 @@ public final class Synchronizer {
         case .keep(let content, let frame):
           came.insert(content.version.record)
           switch history.kind(of: content.version) {
-          case .capture: try captureArrivals.takeCapture(frame, of: content.version, contents.captures)
+          case .capture:
+            try captureArrivals.takeCapture(
+              frame, of: content.version, partCount: history.hashes(of: content.version)?.count ?? 0,
+              contents.captures)
           case .label: captureArrivals.takeLabel(frame, of: content.version, contents.captures)
           case .message, nil: try take(frame, of: content, into: &arrivals)
           }
@@ -157,9 +162,7 @@ public final class Synchronizer {
         case .drop(let record, let version):
           // The vault keeps earlier versions as long as their message, and empties its trash itself.
           contents.forgetParts(of: RecordVersion(record: record, version: version))
-          if history.shownVersions(of: record).isEmpty {
-            try captureArrivals.erase(record, contents.captures)
-          }
+          if history.isDead(record, at: now) { try captureArrivals.erase(record, contents.captures) }
         case .request(let request): requests.append(request)
         case .ended(let end): outcome = end
         }
@@ -261,7 +264,11 @@ public final class Synchronizer {
     while changes.hasFresh, history.waitingCount < limit, contents.framesByteCount < Self.batchByteCount {
       try takeFresh(changes.takeFresh(min(500, limit - history.waitingCount)))
     }
-    while history.waitingCount < limit, let capture = captureChanges.takeFresh() { try takeFresh(capture) }
+    // Whole photos are hashed: other commands wait meanwhile.
+    var byteCount = 0
+    while history.waitingCount < limit, byteCount < Self.batchByteCount,
+      let capture = captureChanges.takeFresh()
+    { byteCount += try takeFresh(capture) }
     while history.waitingCount < limit, let capture = captureChanges.takeRelabelled() {
       try takeLabel(of: capture)
     }
@@ -280,6 +287,9 @@ public final class Synchronizer {
     }
   }
 
+  /// Changes that cannot be sent; damaged captures, of which nobody knows how many there are, are one.
+  func onlyHereCount() throws -> Int { Int(state.onlyHereCount) + (try captures.captures() == nil ? 1 : 0) }
+
   /// A change that cannot be sent.
   func noteOnlyHere() { state.onlyHereCount += 1 }
 
@@ -294,7 +304,8 @@ public final class Synchronizer {
         noteOnlyHere()
       } else if let entry = captures.known[version] {
         captures.remove(entry)
-        noteOnlyHere()
+        // A label that the user changed again is in no segment, and need not be.
+        if entry.kind != .otherLabel { noteOnlyHere() }
       }
     }
   }

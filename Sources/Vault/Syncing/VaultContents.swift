@@ -101,7 +101,9 @@ final class VaultContents {
 
   /// The row of a version holds another version, too.
   func carry(_ former: RecordVersion, to version: RecordVersion) {
-    guard let row = byVersion[former], let known = rows[row] else { return }
+    guard let row = byVersion[former], let known = rows[row] else {
+      return captures.carry(former, to: version)
+    }
     set(row, KnownRow(message: known.message, version: version.version, standing: known.standing))
   }
 

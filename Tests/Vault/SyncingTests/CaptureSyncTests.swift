@@ -3,6 +3,7 @@
 import Captures
 import CofferKit
 import Foundation
+import GRDBSQLite
 import Histories
 import Primitives
 import Remotes
@@ -44,7 +45,9 @@ struct CaptureSyncTests {
     let capture = try first.take(
       photoByteCount: 17 << 20, depthByteCount: 300_001, title: "Meter", tags: ["home"])
     try link()
-    #expect(try first.coffer.captures.summary(of: capture).upload.state == .uploaded)
+    let upload = try first.coffer.captures.summary(of: capture).upload
+    #expect(
+      upload.state == .uploaded && upload.isSynced && upload.removalTime == nil && upload.releaseTime != nil)
     let here = try second.coffer.captures.summary(of: capture)
     #expect(here.label == CaptureLabel(title: "Meter", tags: ["home"]) && !here.isWhole)
     #expect(throws: CaptureError.elsewhere) { try second.coffer.captures.verify(capture) }
@@ -176,6 +179,18 @@ struct CaptureSyncTests {
     try second.sync(at: folder.remote)
     try second.coffer.account.open().fetch(capture, at: folder.remote)
     #expect(try second.files(of: capture) == first.files(of: capture))
+
+    // Damaged again where it is now, while the first place is not looked at any more.
+    let newer = try #require(
+      try folder.files().filter { $0.key.contains("/pack/") && $0.value.count > 1 << 20 && $0.key != large }
+        .max { $0.value.count < $1.value.count })
+    var changed = newer.value
+    changed[changed.count / 2] ^= 1
+    try changed.write(to: URL(filePath: folder.path + "/" + newer.key))
+    let account = try first.coffer.account.open()
+    #expect(try account.examinePacks(percent: 100, at: folder.remote) { _ in true }.damagedCount == 1)
+    #expect(try account.run(.verify, at: folder.remote).putBackCount > 0)
+    #expect(try account.examinePacks(percent: 100, at: folder.remote) { _ in true }.damagedCount == 0)
   }
 
   @Test("A coffer that joins again has its captures once, and gets those that are not here")
@@ -192,6 +207,34 @@ struct CaptureSyncTests {
     #expect(try second.labels() == first.labels())
     try first.coffer.account.open().fetch(two, at: folder.remote)
     #expect(try first.files(of: two) == second.files(of: two))
+  }
+
+  @Test(
+    "Captures that are damaged or missing here are not told to be removed, and messages go on",
+    arguments: [
+      "DELETE FROM captures", "UPDATE captures SET record = zeroblob(length(record))",
+      "UPDATE captureState SET sealed = zeroblob(length(sealed))",
+    ])
+  func damage(_ sql: String) throws {
+    let captures = try (0..<2).map { try first.take(photoByteCount: 100_000, title: "\($0)") }
+    try link()
+    first.coffer.close()
+    var database: OpaquePointer?
+    try #require(
+      sqlite3_open_v2(first.place.path + "/coffer.db", &database, SQLITE_OPEN_READWRITE, nil) == SQLITE_OK)
+    #expect(sqlite3_exec(database, sql, nil, nil, nil) == SQLITE_OK)
+    #expect(sqlite3_changes(database) > 0)
+    sqlite3_close(database)
+    let again = try SyncedCoffer(opening: first.place)
+    try again.add("text")
+    try second.relabel(captures[0], "renamed")
+    let other = try second.take(photoByteCount: 100_000)
+    try second.sync(at: folder.remote)
+    let report = try again.sync(at: folder.remote)
+    #expect(report.outcome == .complete && report.sentCount == 1 && report.onlyHereCount == 1)
+    #expect(throws: CaptureError.corrupt(nil)) { try again.coffer.account.open().capturesElsewhere() }
+    #expect(try second.sync(at: folder.remote).newCount == 1)
+    #expect(try second.labels() == [captures[0]: "renamed", captures[1]: "1", other: ""])
   }
 
   @Test("What the place shows of captures has no byte of them, and no title")

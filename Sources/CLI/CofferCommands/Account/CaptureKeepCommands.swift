@@ -95,7 +95,7 @@ struct CaptureReleaseCommand: CofferCommand {
         "Free \(size) here? \(captures.count.counted("capture is", "captures are")) then at \(account.place) alone.",
         otherwise: "nothing was released")
     }
-    let (released, byteCount) = try account.release(captures.map(\.id), context)
+    let (released, byteCount) = try account.release(context) { captures.map(\.id) }
     if context.isJSON {
       return JSON.print(Answer(released: released.map(\.description), byteCount: byteCount))
     }
@@ -118,14 +118,33 @@ extension OpenAccount {
     let wanted = captures.filter { left.remove($0) != nil }
     guard !wanted.isEmpty else { return [] }
     let remote = try place.open(limits: limits)
+    var (kept, broken) = ([CaptureID](), [CaptureID]())
     do {
-      return try Self.watching("getting captures", context) { goesOn in
-        for capture in wanted { try synchronizer.fetch(capture, at: remote, progress: goesOn) }
-        return wanted
+      try Self.watching("getting captures", context) { goesOn in
+        for capture in wanted {
+          do {
+            try synchronizer.fetch(capture, at: remote, progress: goesOn)
+            kept.append(capture)
+          } catch SyncError.partMissing {
+            // Of a place that is not the account's, nothing has parts.
+            guard try synchronizer.isThere(at: remote) else { throw SyncError.refused(.empty) }
+            broken.append(capture)
+          }
+        }
       }
     } catch SyncError.stopped {
       throw Failure.interrupted("captures that are whole are here", hint: "the same command goes on")
     }
+    guard broken.isEmpty else {
+      var failure = Failure(sync: .partMissing)
+      failure.message =
+        "of \(broken.count.counted("capture")) the place does not have every part, or has it damaged; "
+        + "\(kept.count.counted("other")) came"
+      failure.unreadable = broken.map(\.description)
+      failure.unreadableKind = "capture"
+      throw failure
+    }
+    return kept
   }
 
   /// - Throws: a failure where releasing would free nothing, or would be undone by the next sync.
@@ -143,8 +162,9 @@ extension OpenAccount {
   }
 
   /// Syncs, and frees captures here that the place surely has.
+  /// - Parameter captures: called after the sync.
   func release(
-    _ captures: [CaptureID], _ context: CommandContext
+    _ context: CommandContext, _ captures: () throws -> [CaptureID]
   ) throws -> (released: [CaptureID], byteCount: Int) {
     let report = try run("syncing", .sync, context)
     try SyncEnding(report, synchronizer).check(context)
@@ -152,7 +172,7 @@ extension OpenAccount {
     do {
       return try Self.watching("reading back", context) { goesOn in
         var (released, byteCount) = ([CaptureID](), 0)
-        for capture in captures {
+        for capture in try captures() {
           let freed = try synchronizer.release(capture, at: remote, progress: goesOn)
           guard freed > 0 else { continue }
           released.append(capture)
@@ -162,6 +182,10 @@ extension OpenAccount {
       }
     } catch SyncError.stopped {
       throw Failure.interrupted("what was not read back yet is here", hint: "the same command goes on")
+    } catch SyncError.partMissing {
+      throw Failure(
+        .corrupt, "remote_incomplete", "the place does not have every part, or has it damaged; it stays here",
+        hint: "'coffer remote verify --read 100' puts back what this device has")
     }
   }
 }

@@ -42,7 +42,7 @@ struct DeviceRejoinCommand: CofferCommand {
     let former = open.synchronizer.device
     if !yes {
       try context.insist(
-        "Leave this device's identifier (\(former.short)) and go on under a new one?",
+        "\(try Self.cutOff(open.synchronizer))Leave this device's identifier (\(former.short)) and go on under a new one?",
         otherwise: "this device goes on as it is")
     }
     let remote = try open.place.open()
@@ -61,5 +61,15 @@ struct DeviceRejoinCommand: CofferCommand {
       context.remark("This device goes on as \(device.short).\(sent)")
     }
     try SyncEnding(report, open.synchronizer).check(context)
+  }
+
+  /// What a revocation cut off of this device takes effect again.
+  private static func cutOff(_ synchronizer: Synchronizer) throws -> String {
+    let changes = try synchronizer.quarantine().filter { $0.device == synchronizer.device }
+    guard !changes.isEmpty else { return "" }
+    let removals = changes.count { $0.kind == .removal || $0.kind == .captureRemoval }
+    let among = removals > 0 ? ", \(removals.counted("removal")) among them," : ""
+    return
+      "A revocation cut off \(changes.count.counted("change")) of this device\(among) and \(changes.count == 1 ? "it takes" : "they take") effect again. "
   }
 }

@@ -112,11 +112,14 @@ struct RemoteRestoreCommand: CofferCommand {
     }
     if isNew { context.advise(coffer) }
     if let captures { try synchronizer.setGetsCaptures(captures == .all) }
+    // The coffer is there, whatever came of that.
+    var failure: (any Error)?
     if captures == .all, report.outcome == .complete {
       let account = try OpenAccount(coffer, synchronizer)
-      _ = try account.fetch(synchronizer.capturesElsewhere(), context)
+      do { _ = try account.fetch(synchronizer.capturesElsewhere(), context) } catch { failure = error }
     }
     try tell(synchronizer, report, SyncEnding(report, synchronizer), isNew, context)
+    if let failure { throw failure }
   }
 
   // MARK: Opening

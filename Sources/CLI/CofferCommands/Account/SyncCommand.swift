@@ -98,9 +98,11 @@ struct SyncCommand: CofferCommand {
     limits.bytesPerSecondDown = limitDown?.bytesPerSecond
     let report = try account.run("syncing", .sync, context, limits: limits)
     let ending = SyncEnding(report, account.synchronizer)
-    var kept: [CaptureID] = []
+    var (kept, failure) = ([CaptureID](), (any Error)?.none)
     if report.outcome == .complete, try account.synchronizer.getsCaptures() {
-      kept = try account.fetch(account.synchronizer.capturesElsewhere(), context, limits: limits)
+      do {
+        kept = try account.fetch(account.synchronizer.capturesElsewhere(), context, limits: limits)
+      } catch { failure = error }
     }
     if context.isJSON {
       JSON.print(
@@ -118,5 +120,6 @@ struct SyncCommand: CofferCommand {
       context.remark("\(counts), \(tenths / 10).\(tenths % 10) s")
     }
     try ending.check(context)
+    if let failure { throw failure }
   }
 }

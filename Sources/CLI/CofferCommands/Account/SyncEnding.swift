@@ -59,8 +59,8 @@ struct SyncEnding {
         Warning(
           code: "stays_here",
           message: report.onlyHereCount == 1
-            ? "1 message or earlier version of one is damaged here, and cannot be sent"
-            : "\(report.onlyHereCount.grouped) messages or earlier versions are damaged here, and cannot be sent",
+            ? "1 message, earlier version or capture is damaged here, and cannot be sent"
+            : "\(report.onlyHereCount.grouped) messages, earlier versions or captures are damaged here, and cannot be sent",
           hint: "'coffer doctor' names what is damaged", count: report.onlyHereCount))
     }
     if report.awaitedCount > 0, report.alarms.isEmpty {

@@ -2,6 +2,7 @@
 
 internal import ArgumentParser
 internal import Backups
+internal import Captures
 internal import CofferKit
 internal import Identities
 internal import KeyCustody
@@ -122,6 +123,12 @@ struct BackupCommand: CofferCommand {
     ]
     context.remark(
       "Written and read back: \(held.joined(separator: ", ")); \(ByteCount.text(report.fileByteCount)).")
+    let awayCount = try coffer.captures.listing().captures.count { !$0.isWhole }
+    if awayCount > 0 {
+      context.remark(
+        "Not in it: the photos of \(awayCount.counted("capture")), which \(awayCount == 1 ? "is" : "are") not on this device. 'coffer capture keep --all' gets them."
+      )
+    }
     if leftOut > 0 {
       context.remark(
         "Not in it: \(leftOut.counted("identity", "identities")), sealed to this machine. --with-identities takes "

@@ -7,6 +7,7 @@ internal import Keychains
 internal import MessageFormats
 internal import Pictures
 internal import Primitives
+internal import Syncing
 internal import Texts
 internal import Vaults
 
@@ -236,10 +237,10 @@ struct CaptureExportCommand: CofferCommand {
     let captures = coffer.captureAccess
     let id = try CaptureChoice.id(which, captures.store, context)
     let record = context.unfinishedExports()
-    let cameFromAway = try !captures.store.summary(of: id).isWhole
-    if cameFromAway { _ = try OpenAccount(coffer).fetch([id], context) }
-    // It was read from the place a moment ago.
-    defer { if cameFromAway { _ = try? captures.store.release(id) } }
+    let account = try captures.store.summary(of: id).isWhole ? nil : OpenAccount(coffer)
+    if let account { _ = try account.fetch([id], context) }
+    // If that fails, it stays here.
+    defer { try? account?.synchronizer.releaseFetched(id) }
     Interruption.catchOnce()
     var names: [String]
     do {

@@ -164,7 +164,7 @@ struct CaptureSweepCommand: CofferCommand {
     if try coffer.account.exists() {
       let account = try OpenAccount(coffer)
       try account.checkRelease(context)
-      let (released, byteCount) = try account.release(captures.store.removableCaptures(), context)
+      let (released, byteCount) = try account.release(context) { try captures.store.releasableCaptures() }
       if context.isJSON { return JSON.print(["released": released.map(\.description)]) }
       for id in released { Terminal.print("\(id)") }
       return context.remark(

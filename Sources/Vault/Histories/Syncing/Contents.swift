@@ -270,7 +270,10 @@ extension History {
 
   /// Whether the lists of a run show a pack that has a content.
   private func isListed(_ name: ContentName, of entry: VersionEntry, in run: Run) -> Bool {
-    places(of: name).contains { place in
+    let all = places(of: name)
+    // Where readers look first must be right: behind it, damage may be older than this look at packs.
+    if let first = all.first, let pack = pack(at: first), damagedPacks.contains(pack.hash) { return false }
+    return all.contains { place in
       // Of others, only the place that the content came with: a later one may be noise. Further parts come before their
       // addition.
       let isOriginal = entry.addedBy.contains { added in

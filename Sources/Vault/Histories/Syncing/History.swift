@@ -248,7 +248,7 @@ extension History {
   var pendingChanges: [LocalChange] { (staged?.changes ?? []) + outbox }
 
   /// Those of one record.
-  private func pendingChanges(of record: RecordID) -> [LocalChange] {
+  func pendingChanges(of record: RecordID) -> [LocalChange] {
     (staged?.changes ?? []).filter { $0.record == record } + outbox.changes(of: record)
   }
 

@@ -3,19 +3,29 @@
 // Deleting packs. A pack is named by one segment, so that it is dead when all of its entries are, whatever news comes
 // later: nobody has to be asked. Segments, control operations and slots are never deleted.
 
-internal import Primitives
+public import Primitives
 
 extension History {
   /// Whether a version's content may go for good: a removal or replacement that counts and is not held came here long
-  /// enough ago, by both clocks; and of a replaced version, the replacing content is here.
+  /// enough ago, by both clocks; and of a replaced version, the replacing content is here. Nobody replaces a capture but a bad
+  /// member: further parts of the other version need not be here, so that no replacement counts.
   func isDead(_ record: RecordID, _ version: Version, at now: UInt64) -> Bool {
     (records.marks[record]?[version] ?? []).contains { mark in
       guard counts(mark.by), !isHeld(mark.by), let entry = chains.entries[mark.by],
         entry.appliedAt + limits.removalDelay <= now
       else { return false }
       guard isOldByAnotherClock(entry) else { return false }
-      return !mark.isReplacement || hasReplacement(of: version, in: entry.segment, record: record)
+      guard mark.isReplacement else { return true }
+      return records.versions[record]?[version]?.kind != .capture
+        && hasReplacement(of: version, in: entry.segment, record: record)
     }
+  }
+
+  /// Whether the contents of all versions of a record that count may go for good.
+  public func isDead(_ record: RecordID, at now: UInt64) -> Bool {
+    (records.versions[record] ?? [:]).allSatisfy { version, entry in
+      !counts(entry) || isDead(record, version, at: now)
+    } && pendingChanges(of: record).isEmpty
   }
 
   /// Whether the server's clock says so too. Where it has none, four segments of our own, each a week after the one
