@@ -79,6 +79,16 @@ struct SettlingTests {
       #expect(try coffer.sync(at: folder.remote).outcome == .complete)
     }
     #expect(try first.shown() == third.shown() && first.shown().count == 2)
+    // The words tell whether two devices chose the same.
+    #expect(try first.sync(at: folder.remote).outcome == .complete)
+    #expect(try third.sync(at: folder.remote).outcome == .complete)
+    #expect(try first.coffer.account.open().historyWords == third.coffer.account.open().historyWords)
+    try second.sync(at: folder.remote)
+    let there = try #require(second.coffer.account.open().ownerFork)
+    _ = try second.coffer.account.open().settle(
+      there, on: fork.branches[1 - number].id, with: words, at: folder.remote)
+    for coffer in [first, second, first] { try coffer.sync(at: folder.remote) }
+    #expect(try first.coffer.account.open().historyWords != second.coffer.account.open().historyWords)
   }
 
   @Test("Both continuations are shown with what each did; once all have chosen, everybody goes on")
