@@ -22,14 +22,14 @@ public final class Synchronizer {
   private let clock: VaultClock
   var machine: DeviceMachine
   var history: History
-  private(set) var state: SyncState
-  private var changes = LocalChanges()
-  private var captureChanges = LocalCaptureChanges()
+  var state: SyncState
+  var changes = LocalChanges()
+  var captureChanges = LocalCaptureChanges()
   private var report = SyncReport(outcome: .unreachable)
   /// Messages of which rows were found in the history, so that their standing may be another one.
   var matched: Set<MessageID> = []
   /// Versions of the account whose contents the remote has lost and do not open here, as the run under way found.
-  private var lost: Set<RecordVersion> = []
+  var lost: Set<RecordVersion> = []
   /// The keys of epochs that are in the keychain.
   private var storedEpochs = 0
   /// Whether what the user changed is looked for. A coffer that joins takes what is there first.
@@ -241,126 +241,5 @@ public final class Synchronizer {
   /// The digest that says next time that nothing has to be compared; empty if something has.
   private func knownDigest(_ digest: [UInt8]) -> [UInt8] {
     changes.hasFresh || captureChanges.freshCount > 0 || !takesLocalChanges ? [] : digest
-  }
-
-  // MARK: What the user changed
-
-  /// Brings the user's changes into the history, at most so many new versions at once.
-  func takeChanges(limit: Int) throws {
-    guard takesLocalChanges else { return }
-    let digest = try localDigest()
-    if digest != (changes.digest.isEmpty ? state.vaultDigest : changes.digest) {
-      changes = try LocalChanges(vault, contents)
-      captureChanges = try LocalCaptureChanges(history, contents.captures)
-      changes.note(digest: digest)
-      state.onlyHereCount = 0
-      removeFromHistory(changes.removed)
-      for (row, standing) in changes.standings { contents.setStanding(row, standing) }
-      for row in changes.gone { contents.remove(row) }
-      for capture in captureChanges.removed { removeFromHistory(capture) }
-    } else if changes.digest.isEmpty {
-      changes.note(digest: digest)
-    }
-    while changes.hasFresh, history.waitingCount < limit, contents.framesByteCount < Self.batchByteCount {
-      try takeFresh(changes.takeFresh(min(500, limit - history.waitingCount)))
-    }
-    // Whole photos are hashed: other commands wait meanwhile.
-    var byteCount = 0
-    while history.waitingCount < limit, byteCount < Self.batchByteCount,
-      let capture = captureChanges.takeFresh()
-    { byteCount += try takeFresh(capture) }
-    while history.waitingCount < limit, let capture = captureChanges.takeRelabelled() {
-      try takeLabel(of: capture)
-    }
-  }
-
-  /// Tells the history of messages that are not shown here any more. What their user had not seen stays.
-  private func removeFromHistory(_ messages: Set<MessageID>) {
-    for (message, versions) in history.shownVersions(of: messages) {
-      let seen = versions.map(\.version).filter { version in
-        contents.row(of: RecordVersion(record: message, version: version)).map {
-          contents.rows[$0]?.standing != nil
-        } ?? false
-      }
-      guard !seen.isEmpty else { continue }
-      _ = history.step(.remove(record: message, versions: Set(seen), at: now), on: &machine)
-    }
-  }
-
-  /// Changes that cannot be sent; damaged captures, of which nobody knows how many there are, are one.
-  func onlyHereCount() throws -> Int { Int(state.onlyHereCount) + (try captures.captures() == nil ? 1 : 0) }
-
-  /// A change that cannot be sent.
-  func noteOnlyHere() { state.onlyHereCount += 1 }
-
-  /// Versions that could not be sent, since their rows do not open any more. The history forgets what was never sent, as if
-  /// the row had been damaged before it was looked at: it is compared again with all others.
-  private func noteUnreadable(_ versions: Set<RecordVersion>) {
-    for version in versions {
-      if history.isShared(version) {
-        lost.insert(version)
-      } else if let row = contents.row(of: version) {
-        contents.remove(row)
-        noteOnlyHere()
-      } else if let entry = captures.known[version] {
-        captures.remove(entry)
-        // A label that the user changed again is in no segment, and need not be.
-        if entry.kind != .otherLabel { noteOnlyHere() }
-      }
-    }
-  }
-
-  private func takeFresh(_ rows: [MessageID]) throws {
-    let stored = try vault.rows(named: rows)
-    var opened: [FreshRow] = []
-    var (openCount, byteCount) = (0, contents.framesByteCount)
-    // A row that does not open is named by `doctor`; it cannot be sent.
-    let closed = try vault.withFrames(rows) { row, frame in
-      if let facts = VersionRow.facts(of: frame, row: row) {
-        let (first, hashes) = SentFrame.parts(row: row, frame: frame)
-        opened.append(
-          FreshRow(
-            row: row, message: facts.message, replaced: facts.replaced, first: first, hashes: hashes,
-            byteCount: frame.byteCount))
-      } else {
-        noteOnlyHere()
-      }
-      openCount += 1
-      byteCount += frame.byteCount
-      return byteCount < Self.batchByteCount
-    }
-    if byteCount >= Self.batchByteCount { changes.putBack(rows.dropFirst(openCount + closed.count)) }
-    state.onlyHereCount += Int64(closed.count)
-    let siblings = try vault.rows(ofMessages: Set(opened.filter { $0.row != $0.message }.map(\.message)))
-    for fresh in opened {
-      let (row, message) = (fresh.row, fresh.message)
-      // A coffer that joins, or joins again, has what the account has.
-      if contents.rows[row] == nil, let version = history.version(of: message, with: fresh.hashes) {
-        contents.set(
-          row, KnownRow(message: message, version: version, standing: stored[row]?.standing ?? .shown))
-        matched.insert(message)
-        continue
-      }
-      var earlier = fresh.replaced
-      if stored[row]?.standing == .shown {
-        earlier += (siblings[message] ?? []).filter { $0.standing == .replaced && $0.id != row }.map(\.id)
-      }
-      let versions = Set(
-        earlier.compactMap { contents.rows[$0] }.filter { $0.message == message }.map(\.version))
-      let effects = history.step(
-        .add(
-          record: message, frame: fresh.first, further: Array(fresh.hashes.dropFirst()),
-          replacing: Array(versions), at: UInt64(clamping: stored[row]?.stored ?? 0)),
-        on: &machine)
-      guard case .keep(let content, _)? = effects.first else {
-        noteOnlyHere()
-        continue
-      }
-      let version = content.version
-      contents.keep(fresh.first, of: version, byteCount: fresh.byteCount)
-      contents.set(
-        row,
-        KnownRow(message: message, version: version.version, standing: stored[row]?.standing ?? .shown))
-    }
   }
 }
