@@ -58,7 +58,8 @@ public struct AccountLink {
     return try items.place()
   }
 
-  /// How many changes wait to be sent, new titles of captures left out, and when all was sent last, in seconds since 1970. Opens no history.
+  /// How many changes wait to be sent, new titles of captures left out, and when all was sent last, in seconds since 1970.
+  /// Opens no history.
   /// - Returns: nil without an account; no time for never.
   public func glance() throws -> (waitingCount: Int, lastComplete: Int64?)? {
     guard try exists() else { return nil }

@@ -12,7 +12,7 @@ struct CaptureArrivals {
   private(set) var changes: [SharedChange] = []
   private(set) var newCount = 0
   private(set) var changedCount = 0
-  private var inserted: [CaptureID: (capture: SharedCapture, version: Version)] = [:]
+  private var inserted: [CaptureID: SharedCapture] = [:]
   /// Of labels that came.
   private var labelled: Set<CaptureID> = []
   /// Labels whose captures have not come are few, unless a bad member made them.
@@ -38,11 +38,11 @@ struct CaptureArrivals {
         return unusable.append(version)
       }
     } else if let other = inserted[capture.id] {
-      guard FrameHash(hashing: other.capture.bytes) == FrameHash(hashing: frame) else {
+      guard FrameHash(hashing: other.bytes) == FrameHash(hashing: frame) else {
         return unusable.append(version)
       }
     } else {
-      inserted[capture.id] = (capture, version.version)
+      inserted[capture.id] = capture
     }
     contents.set(KnownCapture(kind: .capture, capture: capture.id, version: version.version))
   }
@@ -71,7 +71,7 @@ struct CaptureArrivals {
       let isShown = !history.shownVersions(of: record).isEmpty
       if let new = inserted[record] {
         let label = takeTopLabel(of: record, nil, history, contents)
-        changes.append(.insert(new.capture, label ?? CaptureLabel()))
+        changes.append(.insert(new, label ?? CaptureLabel()))
         if !isShown { changes.append(.setHidden(record, true)) }
         settleFormerLabels(SentLabel.record(of: record), history, contents)
         newCount += 1

@@ -16,18 +16,13 @@ struct LocalCaptureChanges {
   /// Captures whose label is another one than that of the history.
   private var relabelled: ArraySlice<CaptureID> = []
 
-  /// Whether captures are missing or changed, so that nothing can be said of any.
-  private(set) var isDamaged = false
-
   init() {}
 
   /// Compares all captures.
   /// - Parameter history: without one, nothing is said of labels.
   init(_ history: History?, _ contents: CaptureContents) throws {
-    guard let here = try contents.captures() else {
-      isDamaged = true
-      return
-    }
+    // While they are damaged, nothing can be said of any.
+    guard let here = try contents.captures() else { return }
     for row in here.values.sorted(by: { $0.id < $1.id }) where !row.isHidden {
       if contents.versions[row.id] == nil { fresh.append(row.id) }
       if let history, Self.hasNewLabel(row, history, contents) { relabelled.append(row.id) }

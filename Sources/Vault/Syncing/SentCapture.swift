@@ -24,6 +24,17 @@ struct SentCapture {
     return start..<min(start + SentFrame.partByteCount, capture.streamByteCount)
   }
 
+  /// Makes the capture whole in a store, from its further parts.
+  /// - Parameter part: gives one of them, from 1.
+  func fill(_ store: CaptureStore, from part: (UInt16) throws -> SharedSecretBytes) throws {
+    var count = 0
+    try store.fill(capture.id) {
+      guard count < furtherCount else { return nil }
+      count += 1
+      return try part(UInt16(count))
+    }
+  }
+
   /// Whether there is such a further part.
   func hasPart(_ number: Int) -> Bool { number >= 1 && number <= furtherCount }
 }

@@ -22,13 +22,10 @@ extension Synchronizer {
     }
     let label = try label(of: capture.id, at: remote)
     if isNew { try alone { _ = try apply([], [.insert(capture, label)]) { _, _ in } } }
-    var part = 0
     let sent = SentCapture(capture: capture)
     do {
-      try store.fill(capture.id) {
-        guard part < sent.furtherCount else { return nil }
-        part += 1
-        guard let piece = try content(ContentName(version, part: UInt16(part)), at: remote) else {
+      try sent.fill(store) { part in
+        guard let piece = try content(ContentName(version, part: part), at: remote) else {
           throw SyncError.partMissing
         }
         return piece

@@ -38,13 +38,8 @@ extension Synchronizer {
       var failure = SyncError.notUploaded
       // A bad member may have added it once more, with other further parts.
       for version in shownVersions(of: capture) {
-        var part = 0
         do {
-          return try store.fill(capture) {
-            guard part < sent.furtherCount else { return nil }
-            part += 1
-            return try reader.read(ContentName(version, part: UInt16(part)))
-          }
+          return try sent.fill(store) { try reader.read(ContentName(version, part: $0)) }
         } catch SyncError.partMissing, CaptureError.corrupt { failure = .partMissing }
       }
       throw failure

@@ -112,9 +112,8 @@ extension OpenAccount {
   func fetch(
     _ captures: [CaptureID], _ context: CommandContext, limits: CourierRemote.Limits = CourierRemote.Limits()
   ) throws -> [CaptureID] {
-    let missing = try Set(synchronizer.capturesElsewhere())
     // Each once, also if it was named twice.
-    var left = missing
+    var left = try Set(synchronizer.capturesElsewhere())
     let wanted = captures.filter { left.remove($0) != nil }
     guard !wanted.isEmpty else { return [] }
     let remote = try place.open(limits: limits)
