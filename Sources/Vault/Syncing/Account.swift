@@ -140,7 +140,7 @@ public struct AccountLink {
     }
     var made: [(slot: NewSlot, record: AccountSlotRecord)] = []
     let history = History.found(
-      entry: entry(machine.keys, name: name), owner: owner,
+      entry: entry(machine.keys, name: name), owner: owner, urlSecret: secret,
       slots: { account, genesis, machine in
         slots.map { slot in
           let (record, entry) = slot.make(
@@ -207,16 +207,11 @@ public struct AccountLink {
     // A join that was killed before this device was added left an account that it has no part in.
     if try exists(), try open().history.knowsThisDevice { throw SyncError.hasAccount }
     let slot = try opened ?? Self.openSlot(at: remote, address, with: secret)
-    try forget()
-    let machine = DeviceMachine(
-      keys: try items.makeKeys(in: enclave), contents: VaultContents(vault, captures))
-    let entry = entry(machine.keys, name: name)
-    let synchronizer = try keep(
-      History(joining: address.account, entry: entry), machine, address.place, address.secret)
+    let synchronizer = try begin(address, enclave: enclave, name: name)
     do {
       let report = try Self.inForce(slot, at: remote, address, with: secret) { slot in
         if isOwn { try synchronizer.noteEqualPassphrase(of: slot.id) }
-        return try synchronizer.join(entry, with: slot, at: remote, choice: choice, progress: progress)
+        return try synchronizer.join(with: slot, at: remote, choice: choice, progress: progress)
       }
       return (synchronizer, report)
     } catch {
@@ -224,6 +219,16 @@ public struct AccountLink {
       if !synchronizer.history.isMember { try? forget() }
       throw error
     }
+  }
+
+  /// A device with new keys that knows of its account only the card.
+  func begin(_ address: AccountAddress, enclave: any Enclave, name: String) throws -> Synchronizer {
+    try forget()
+    let machine = DeviceMachine(
+      keys: try items.makeKeys(in: enclave), contents: VaultContents(vault, captures))
+    let entry = entry(machine.keys, name: name)
+    return try keep(
+      History(joining: address.account, entry: entry), machine, address.place, address.secret)
   }
 
   /// Opens the account without joining it and without writing anything, here or there. Between continuations of the account

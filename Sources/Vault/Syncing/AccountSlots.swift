@@ -34,7 +34,16 @@ extension Synchronizer {
     } catch let error as SyncError {
       // Offline, all slots that are known are the answer.
       if case .remote = error, !slots.isEmpty, records.count == slots.count { throw SyncError.wrongSecret }
-      throw error
+      guard error == .wrongSecret, try hasLaterCard(than: address, at: remote) else { throw error }
+    }
+    return try openSlot(with: secret, at: remote)
+  }
+
+  /// Whether another device has made a new card: gets what is new.
+  private func hasLaterCard(than address: AccountAddress, at remote: any Remote) throws -> Bool {
+    _ = try run(.sync, at: remote)
+    return try self.address().secret.withBytes { later in
+      address.secret.withBytes { !constantTimeEqual($0, later) }
     }
   }
 
@@ -44,6 +53,8 @@ extension Synchronizer {
   ///   - new: what opens the new slot; nil to remove alone.
   ///   - removing: chooses the slots that leave, of those that are in force after what is new was got.
   ///   - isOwn: whether `new` is the passphrase of this coffer.
+  ///   - changesCard: whether the account gets a new card. Then all other passphrases leave: they open with the former
+  ///     card alone.
   ///   - costs: of a passphrase.
   ///   - secret: opens a slot in force.
   ///   - progress: as of ``run(_:at:progress:)``.
@@ -51,15 +62,15 @@ extension Synchronizer {
   /// - Throws: `SyncError.wrongSecret`, `.slotNotReadBack`, `.remote`, `.refused`; `Argon2idError`; else as a run.
   public func changeSlots(
     adding new: AccountSecret?, removing chosen: ([SlotView]) -> [SlotID], isOwn: Bool = false,
-    costs: Argon2idParameters,
+    changesCard: Bool = false, costs: Argon2idParameters,
     with secret: AccountSecret, at remote: any Remote, progress: (SyncReport) -> Bool = { _ in true }
   ) throws -> SyncReport {
-    let slot = try openSlot(with: secret, at: remote)
+    let slot = try openSlotAndPull(with: secret, at: remote, progress: progress)
+    let newSecret = changesCard ? machine.randomSecret(AccountAddress.secretByteCount) : nil
     let prepared = try new.map {
-      try NewSlot($0, urlSecret: address().secret, costs: costs, machine: machine)
+      try NewSlot($0, urlSecret: newSecret ?? address().secret, costs: costs, machine: machine)
     }
-    try pull(at: remote, progress: progress)
-    let removing = chosen(slots)
+    let removing = changesCard ? slots.filter { $0.kind == .passphrase }.map(\.id) : chosen(slots)
     var entries: [SlotEntry] = []
     if let prepared {
       guard let anchor = history.lastOperation else { throw SyncError.notThere }
@@ -69,9 +80,9 @@ extension Synchronizer {
       entries = [entry]
     }
     let change: AccountChange =
-      removing.isEmpty
+      removing.isEmpty && newSecret == nil
       ? entries.first.map(AccountChange.addSlot) ?? .handOutKeys
-      : .replaceSlots(removing: removing, adding: entries)
+      : .replaceSlots(removing: removing, adding: entries, urlSecret: newSecret)
     let outcome = try self.change(change, with: slot)
     guard outcome == .complete else { throw SyncError.refused(outcome) }
     if isOwn, let entry = entries.first { try noteEqualPassphrase(of: entry.id) }
@@ -84,12 +95,24 @@ extension Synchronizer {
     try noteEqualPassphrase(of: openSlot(with: secret, at: remote).id)
   }
 
+  /// Opens a slot, then gets what is new: a wrong passphrase is told before anything is asked for. If another device has
+  /// replaced the slot meanwhile, the same secret may open the new one.
+  /// - Throws: as `openSlot` and `pull`.
+  func openSlotAndPull(
+    with secret: AccountSecret, at remote: any Remote, progress: (SyncReport) -> Bool
+  ) throws -> OpenedSlot {
+    let slot = try openSlot(with: secret, at: remote)
+    try pull(at: remote, progress: progress)
+    return history.slots.contains { $0.id == slot.id } ? slot : try openSlot(with: secret, at: remote)
+  }
+
   /// Gets what is new before a change of the account.
   /// - Throws: `SyncError.remote`, `.refused` when that did not end well; else as a run.
   func pull(at remote: any Remote, progress: (SyncReport) -> Bool) throws {
     let before = try run(.sync, at: remote, progress: progress)
     guard before.outcome == .complete || before.outcome == .noSafeEpoch else {
-      throw before.remoteError.map { SyncError.remote($0) } ?? SyncError.refused(before.outcome)
+      if let error = before.remoteError { throw SyncError.remote(error) }
+      throw awaitsApproval ? SyncError.notApproved : .refused(before.outcome)
     }
   }
 }

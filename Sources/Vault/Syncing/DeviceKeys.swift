@@ -127,15 +127,25 @@ struct AccountItems {
 
   func save(_ place: RemotePlace) throws(KeychainError) { try save(place.url(), as: .place) }
 
-  func secret() throws(KeychainError) -> SharedSecretBytes {
-    guard let secret = try load(.secret), secret.count == AccountAddress.secretByteCount else {
-      throw .invalidData
+  /// The secret of the card; and the operation whose envelope had it, if it did not come from a card.
+  func secret() throws(KeychainError) -> (secret: SharedSecretBytes, from: ControlID?) {
+    let count = AccountAddress.secretByteCount
+    guard let item = try load(.secret), item.count == count || item.count == count + ControlID.byteCount
+    else { throw .invalidData }
+    return item.withBytes { bytes in
+      let secret = SecretBytes(copying: bytes.extracting(first: count))
+      return (
+        SharedSecretBytes(secret), ControlID([UInt8](copying: bytes.extracting(droppingFirst: count)))
+      )
     }
-    return SharedSecretBytes(secret)
   }
 
-  func saveSecret(_ secret: SharedSecretBytes) throws(KeychainError) {
-    try save(secret.withBytes { SecretBytes(copying: $0) }, as: .secret)
+  func saveSecret(_ secret: SharedSecretBytes, from operation: ControlID? = nil) throws(KeychainError) {
+    let origin = operation?.bytes ?? []
+    var writer = SecretWriter(byteCount: secret.count + origin.count)
+    secret.withBytes { writer.append($0) }
+    writer.append(origin)
+    try save(writer.finish(), as: .secret)
   }
 
   /// Whether this device gets captures as a whole.

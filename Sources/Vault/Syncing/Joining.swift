@@ -10,10 +10,9 @@ extension Synchronizer {
   /// Gets the account's log, enters this device with an opened slot, and takes everything.
   /// - Parameter choice: which continuation of the account is right; nil for none of them.
   func join(
-    _ entry: DeviceEntry, with slot: OpenedSlot, at remote: any Remote,
+    with slot: OpenedSlot, at remote: any Remote,
     choice: (OwnerForkView) throws -> ControlID?, progress: (SyncReport) -> Bool
   ) throws -> SyncReport {
-    takesLocalChanges = false
     let first = try run(.sync, at: remote, progress: progress)
     if let error = first.remoteError, first.outcome == .unreachable { throw SyncError.remote(error) }
     guard history.isThere else { throw SyncError.notThere }
@@ -24,17 +23,9 @@ extension Synchronizer {
       _ = try change(.settle(at: fork.at, on: branch), with: slot)
       guard history.ownerFork?.at != fork.at else { throw SyncError.refused(.ownerForked) }
     }
-    let names = history.devices.filter { !$0.isRevoked }.map(\.name)
-    let outcome = try change(.approve(entry.named(unlike: names)), with: slot)
+    let outcome = try change(.approve(history.deviceEntry.named(unlike: takenNames)), with: slot)
     guard outcome == .complete else { throw SyncError.refused(outcome) }
-    var report = try run(.sync, at: remote, progress: progress)
-    guard report.outcome == .complete else { return report }
-    takesLocalChanges = true
-    let (newCount, changedCount) = (report.newCount, report.changedCount)
-    report = try run(.sync, at: remote, progress: progress)
-    report.newCount += newCount
-    report.changedCount += changedCount
-    return report
+    return try run(.sync, at: remote, progress: progress)
   }
 }
 

@@ -40,8 +40,7 @@ extension Synchronizer {
   public func handOutKeys(
     with secret: AccountSecret, at remote: any Remote, progress: (SyncReport) -> Bool = { _ in true }
   ) throws -> SyncReport {
-    let slot = try openSlot(with: secret, at: remote)
-    try pull(at: remote, progress: progress)
+    let slot = try openSlotAndPull(with: secret, at: remote, progress: progress)
     if history.needsSlot {
       let outcome = try change(.handOutKeys, with: slot)
       guard outcome == .complete else { throw SyncError.refused(outcome) }

@@ -32,6 +32,8 @@ public enum SyncError: Error, Equatable, Sendable {
   case alarmed(Set<Alarm>)
   /// The user stopped it.
   case stopped
+  /// This device asked to be enrolled, and nobody has approved it yet.
+  case notApproved
   /// A change of the account was refused.
   case refused(Outcome)
 }

@@ -30,6 +30,8 @@ public struct SyncStatus: Sendable {
   public let quarantinedCount: Int
   /// Whether the account opens with another passphrase than this coffer, as far as is known here.
   public let passphraseDiffers: Bool
+  /// Twelve words that the approving device shows too, while this one asks to be enrolled.
+  public let enrolmentWords: [String]?
   /// Eight words: equal on two devices that have the same history.
   public let words: [String]
 }
@@ -48,6 +50,6 @@ extension Synchronizer {
       lastComplete: state.lastComplete == 0 ? nil : state.lastComplete, devices: devices,
       alarms: history.alarms, stop: history.stop, needsSlot: history.needsSlot,
       quarantinedCount: quarantinedCount, passphraseDiffers: try passphraseDiffers(),
-      words: historyWords)
+      enrolmentWords: awaitsApproval ? enrolmentWords : nil, words: historyWords)
   }
 }

@@ -30,11 +30,12 @@ extension Synchronizer {
     _ device: DeviceID, since: Int64? = nil, with secret: AccountSecret, at remote: any Remote,
     progress: (SyncReport) -> Bool = { _ in true }
   ) throws -> SyncReport {
-    let slot = try openSlot(with: secret, at: remote)
+    let slot: OpenedSlot
     do {
-      try pull(at: remote, progress: progress)
+      slot = try openSlotAndPull(with: secret, at: remote, progress: progress)
     } catch let error as SyncError {
       guard since != nil, case .remote = error else { throw error }
+      slot = try openSlot(with: secret, at: remote)
     }
     let heads = since.map { history.heads(of: device, before: UInt64(clamping: $0)) }
     let outcome = try change(.revoke([device], heads: heads), with: slot)

@@ -32,6 +32,10 @@ extension Synchronizer {
   public func sweep(
     at remote: any Remote, allows: (DeadPacks) throws -> Bool, progress: (SyncReport) -> Bool = { _ in true }
   ) throws -> SyncReport {
-    try run(.sweep, at: remote, deletes: allows, progress: progress)
+    let report = try run(.sweep, at: remote, deletes: allows, progress: progress)
+    if report.outcome == .complete {
+      try JoinRequests(remote, address()).deleteVoid(at: now, known: Set(history.devices.map(\.id)))
+    }
+    return report
   }
 }

@@ -33,7 +33,7 @@ public final class Synchronizer {
   /// The keys of epochs that are in the keychain.
   private var storedEpochs = 0
   /// Whether what the user changed is looked for. A coffer that joins takes what is there first.
-  var takesLocalChanges = true
+  private(set) var takesLocalChanges: Bool
 
   var contents: VaultContents { machine.contents }
 
@@ -54,6 +54,7 @@ public final class Synchronizer {
     self.history = history
     self.state = state
     self.storedEpochs = storedEpochs
+    takesLocalChanges = !history.awaitsKeys
   }
 
   var now: UInt64 { UInt64(clamping: clock.now()) }
@@ -71,7 +72,15 @@ public final class Synchronizer {
     _ purpose: Purpose, at remote: any Remote, progress: (SyncReport) -> Bool = { _ in true }
   ) throws -> SyncReport {
     precondition(purpose != .sweep, "somebody has to allow what a sweep deletes")
-    return try run(purpose, at: remote, deletes: { _ in false }, progress: progress)
+    let first = try run(purpose, at: remote, deletes: { _ in false }, progress: progress)
+    guard !takesLocalChanges, first.outcome == .complete else { return first }
+    // This device has joined and has everything: now the others get what it had before.
+    takesLocalChanges = true
+    var report = try run(purpose, at: remote, deletes: { _ in false }, progress: progress)
+    report.newCount += first.newCount
+    report.newCaptureCount += first.newCaptureCount
+    report.changedCount += first.changedCount
+    return report
   }
 
   /// - Parameter deletes: whether these packs may be deleted; asked once, before the first of them is.

@@ -212,6 +212,21 @@ extension Simulation {
     }
   }
 
+  /// S8: members that follow one owner key know one secret of the URL.
+  func checkURLSecrets() throws(Breach) {
+    var known: [ControlID: [UInt8]] = [:]
+    for index in goodMembers {
+      let history = computers[index].history
+      // The first device may never have been told: it made the secret.
+      guard let owner = history.membership.owner, let last = history.lastEnvelope else { continue }
+      let secret = history.urlSecret(from: last, on: computers[index].machine)?.testBytes
+      guard let secret, known[owner] ?? secret == secret else {
+        throw Breach(invariant: .s8, found: "device \(index) knows no secret of the URL, or another one")
+      }
+      known[owner] = secret
+    }
+  }
+
   /// S13: a slot that was removed, and the key of a revoked device, open no later envelope.
   func checkFormerSlots() throws(Breach) {
     guard let member = goodMembers.first else { return }

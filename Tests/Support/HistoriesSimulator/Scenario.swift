@@ -332,6 +332,7 @@ extension Simulation {
     try checkAlarms()
     try checkPassedOver()
     try checkFormerSlots()
+    try checkURLSecrets()
     guard isThorough else { return }
     try checkRestores()
     try checkSecrecy()

@@ -20,7 +20,14 @@ extension Simulation {
     case .replaceSlot(let by):
       guard let old = slots.last else { return }
       let slot = newSlot(old.owner)
-      if change(.replaceSlots(removing: [old.id], adding: [slot.entry]), by: index(by)) { slots.append(slot) }
+      // Now and then with a new card.
+      var machine = newMachine()
+      let secret = slot.id.bytes[0] % 2 == 0 ? machine.randomSecret(Envelope.urlSecretByteCount) : nil
+      if change(
+        .replaceSlots(removing: [old.id], adding: [slot.entry], urlSecret: secret), by: index(by))
+      {
+        slots.append(slot)
+      }
     case .removeSlot(let number, let by):
       change(.replaceSlots(removing: [slots[number % slots.count].id], adding: []), by: index(by))
     default: break

@@ -94,8 +94,8 @@ extension Simulation {
     let owner = machine.makeKeyPair()
     let slot = OpenedSlot(id: identifier(), agreement: machine.makeKeyPair(), owner: owner, anchor: nil)
     let other = History.found(
-      entry: entry(machine, replaces: nil), owner: owner, slots: { _, _, _ in [(slot.entry, slot.object)] },
-      on: &machine)
+      entry: entry(machine, replaces: nil), owner: owner, urlSecret: machine.randomSecret(16),
+      slots: { _, _, _ in [(slot.entry, slot.object)] }, on: &machine)
     for entry in other.log.ordered { server.write(entry.object, as: entry.name, by: -1) }
     server.write(slot.object, as: .slot(ObjectHash(hashing: slot.object)), by: -1)
   }

@@ -171,8 +171,8 @@ struct Simulation: Sendable {
     }
     let entry = entry(machine, replaces: nil)
     var history = History.found(
-      entry: entry, owner: owner, slots: { _, _, _ in opened.map { ($0.entry, $0.object) } },
-      on: &machine)
+      entry: entry, owner: owner, urlSecret: machine.randomSecret(16),
+      slots: { _, _, _ in opened.map { ($0.entry, $0.object) } }, on: &machine)
     history.rules = setting.rules
     history.limits = setting.limits
     slots = opened

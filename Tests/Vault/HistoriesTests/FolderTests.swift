@@ -98,7 +98,8 @@ struct FolderTests {
       id: Identifier(beginningOf: machine.random(16)), agreement: machine.makeKeyPair(), owner: owner,
       anchor: nil)
     let history = History.found(
-      entry: entry(&machine), owner: owner, slots: { _, _, _ in [(slot.entry, slot.object)] },
+      entry: entry(&machine), owner: owner, urlSecret: machine.randomSecret(16),
+      slots: { _, _, _ in [(slot.entry, slot.object)] },
       on: &machine)
     return (
       FolderDevice(history: history, machine: machine, remote: try #require(FolderRemote(path: folder))), slot

@@ -98,7 +98,8 @@ struct LocalStateTests {
       entry: DeviceEntry(
         id: Self.identifier(2), signingKey: machine.signing.publicKey,
         agreementKey: machine.agreement.publicKey,
-        level: 2, name: "", replaces: nil), owner: machine.makeKeyPair(), slots: { _, _, _ in [] },
+        level: 2, name: "", replaces: nil), owner: machine.makeKeyPair(), urlSecret: machine.randomSecret(16),
+      slots: { _, _, _ in [] },
       on: &machine)
     let objects = history.takeNewObjects()
     #expect(objects.count == 1)

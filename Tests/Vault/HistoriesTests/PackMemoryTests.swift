@@ -74,7 +74,8 @@ struct PackMemoryTests {
     }
     let first = entry(&machine)
     let history = History.found(
-      entry: first, owner: owner, slots: { _, _, _ in [(slot.entry, slot.object)] }, on: &machine)
+      entry: first, owner: owner, urlSecret: machine.randomSecret(16),
+      slots: { _, _, _ in [(slot.entry, slot.object)] }, on: &machine)
     var one = Driver(history: history, machine: machine)
     let content = SystemRandom.secretBytes(count: byteCount)
     // The middle: a cell that is handed back keeps nothing, nor does what a cipher read last.

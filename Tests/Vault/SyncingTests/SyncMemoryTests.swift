@@ -27,7 +27,9 @@ struct SyncMemoryTests {
     }
   }
 
-  @Test("A passphrase that an account gets, and the keys of a device that rejoined, are gone afterwards")
+  @Test(
+    "A passphrase that an account gets, cards, and keys of devices that rejoined or were enrolled, are gone afterwards"
+  )
   func slots() throws {
     for (name, needle) in try exchange() { #expect(try ProcessMemory.places(of: needle) == [], "\(name)") }
   }
@@ -102,6 +104,19 @@ struct SyncMemoryTests {
       adding: new, removing: { $0.filter { $0.kind == .passphrase }.map(\.id) },
       costs: SyncedCoffer.costs(), with: AccountSecret(SyncedCoffer.passphrase()), at: folder.remote)
     _ = try synchronizer.rejoin(with: new, enclave: SyncedCoffer.enclave, at: folder.remote)
+    needles.append(("secret of the former card", try synchronizer.address().secret.withBytes { Needle($0) }))
+    _ = try synchronizer.changeSlots(
+      adding: new, removing: { _ in [] }, changesCard: true, costs: SyncedCoffer.costs(), with: new,
+      at: folder.remote)
+    let second = try SyncedCoffer()
+    _ = try second.coffer.account.askToJoin(
+      at: folder.remote, synchronizer.address(), enclave: SyncedCoffer.enclave, name: "second")
+    let waiting = try #require(try synchronizer.waitingDevices(at: folder.remote).devices.first)
+    _ = try synchronizer.approve(waiting, with: new, at: folder.remote)
+    #expect(try second.sync(at: folder.remote).outcome == .complete)
+    needles.append(
+      ("secret of the card", try second.coffer.account.open().address().secret.withBytes { Needle($0) }))
+    second.coffer.close()
     for (number, key) in synchronizer.history.epochKeys {
       needles.append(("key of epoch \(number)", key.withBytes { Needle($0) }))
     }

@@ -200,16 +200,33 @@ struct AccountSlotsChange {
     usesWords: Bool
   ) throws {
     let remote = try open.place.open()
-    let report: SyncReport
-    do {
-      report = try OpenAccount.watching("changing the account", context) { goesOn in
-        try open.synchronizer.changeSlots(
-          adding: new, removing: removing, isOwn: isOwn, costs: .recommended, with: secret, at: remote,
-          progress: goesOn)
-      }
-    } catch SyncError.wrongSecret { throw AccountOpening.wrong(usesWords) }
+    let report = try changing(usesWords: usesWords) { goesOn in
+      try open.synchronizer.changeSlots(
+        adding: new, removing: removing, isOwn: isOwn, costs: .recommended, with: secret, at: remote,
+        progress: goesOn)
+    }
     if context.isJSON { tell() }
     try SyncEnding(report, open.synchronizer).check(context)
+  }
+
+  /// Gives the account a new card, with which this coffer's passphrase opens it.
+  func makeCard(with passphrase: AccountSecret) throws {
+    let remote = try open.place.open()
+    let report = try changing(usesWords: false) { goesOn in
+      try open.synchronizer.changeSlots(
+        adding: passphrase, removing: { _ in [] }, isOwn: true, changesCard: true, costs: .recommended,
+        with: passphrase, at: remote, progress: goesOn)
+    }
+    try SyncEnding(report, open.synchronizer).check(context)
+  }
+
+  private func changing(
+    usesWords: Bool, _ work: ((SyncReport) -> Bool) throws -> SyncReport
+  ) throws -> SyncReport {
+    do { return try OpenAccount.watching("changing the account", context, work) } catch SyncError.wrongSecret
+    {
+      throw AccountOpening.wrong(usesWords)
+    }
   }
 
   func tell() {

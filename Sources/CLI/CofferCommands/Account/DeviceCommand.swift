@@ -13,12 +13,14 @@ struct DeviceCommand: CommandGroup {
   static let configuration = CommandConfiguration(
     commandName: "device", abstract: "The devices of your account.",
     subcommands: [
-      DeviceListCommand.self, DeviceRevokeCommand.self, DeviceRejoinCommand.self, DeviceConfirmCommand.self,
+      DeviceListCommand.self, DeviceApproveCommand.self, DeviceRevokeCommand.self, DeviceRejoinCommand.self,
+      DeviceConfirmCommand.self,
     ])
   static let page = """
     coffer device: the devices that have your messages
 
     usage: coffer device list
+           coffer device approve [DEVICE]
            coffer device revoke | confirm DEVICE
            coffer device rejoin
 

@@ -17,12 +17,16 @@ struct RemoteCardCommand: CofferCommand {
   static let page = """
     coffer remote card: print the address of the account, which a restore needs besides the passphrase
 
-    usage: coffer remote card [--qr | --out FILE]
+    usage: coffer remote card [--new] [--qr | --out FILE]
                               \(OpeningOptions.usage)
 
     Print it on paper and keep it with the twelve words. Alone it opens nothing; with the passphrase or the
     words it opens everything. The address of a service has the key for that, too.
 
+      --new       first make a new card, as when the old one was lost, or a device that was open. With the old
+                  one, the passphrase then opens nothing that is sent from now on. Needs the passphrase, and
+                  the place; other passphrases of the account leave it. The twelve words still open it, and
+                  with them the old card still shows the place
       --qr        draw it as a QR code on the terminal
       --out FILE  write it to a new file (mode 0600) and nothing to the terminal
 
@@ -31,11 +35,15 @@ struct RemoteCardCommand: CofferCommand {
 
   @OptionGroup var global: GlobalOptions
   @OptionGroup var opening: OpeningOptions
+  @Flag(help: "First make a new card.") var new = false
   @Flag(help: "Draw it as a QR code.") var qr = false
   @Option(help: "Write it to a new file.", completion: .file()) var out: String?
 
   func validate() throws {
     if qr, out != nil { throw ValidationError("give --qr or --out, not both") }
+    if new, opening.pin.isGiven || opening.securityKey {
+      throw ValidationError("a new card needs the passphrase")
+    }
     if qr, global.json { throw ValidationError("--qr draws on a terminal, and --json is for programs") }
   }
 
@@ -45,8 +53,8 @@ struct RemoteCardCommand: CofferCommand {
         .refused, "terminal_unfit", "a code is dark on light, so it needs a terminal with colours",
         hint: "leave out --qr, and the address is printed")
     }
-    let coffer = try context.open(opening)
-    let card = try coffer.account.open().address().text()
+    let account = try new ? replaceCard(context) : OpenAccount(context.open(opening))
+    let card = try account.synchronizer.address().text()
     if let out {
       try write(card, to: out)
       if context.isJSON { JSON.print(["output": out]) }
@@ -64,6 +72,17 @@ struct RemoteCardCommand: CofferCommand {
     context.remark(
       "Alone it opens nothing. With the passphrase or the words, 'coffer remote restore' gets everything with it."
     )
+  }
+
+  /// Gives the account a new card, and the other devices its secret.
+  private func replaceCard(_ context: CommandContext) throws -> OpenAccount {
+    let (coffer, secret) = try AccountOpening(passphrase: opening.passphrase, phrase: PhraseOptions())
+      .openByPassphrase(context)
+    context.advise(coffer)
+    let account = try OpenAccount(coffer)
+    try AccountSlotsChange(account, context).makeCard(with: secret)
+    context.remark("The account has a new card; with the old one, the passphrase opens nothing any more.")
+    return account
   }
 
   private func print(_ start: [UInt8], _ card: borrowing SecretBytes, _ end: [UInt8]) {

@@ -14,6 +14,7 @@ struct RemoteCommand: CommandGroup {
     subcommands: [
       RemoteAddCommand.self, RemoteShowCommand.self, RemoteCardCommand.self, RemoteVerifyCommand.self,
       RemoteSweepCommand.self, RemoteForgetCommand.self, RemotePolicyCommand.self, RemoteRestoreCommand.self,
+      RemoteJoinCommand.self,
     ])
   static let page = """
     coffer remote: the place where several devices meet, and where your messages are if this one is lost
@@ -21,7 +22,7 @@ struct RemoteCommand: CommandGroup {
     usage: coffer remote add [folder:///PATH]
            coffer remote show | card | verify | sweep | forget
            coffer remote policy postgresql | s3 BUCKET[/PREFIX]
-           coffer remote restore
+           coffer remote restore | join
 
     What is there is sealed: who has the place, or looks into it, learns neither your messages nor their
     titles, nor how the devices are called.

@@ -155,7 +155,8 @@ struct RemoteRestoreCommand: CofferCommand {
 
   private static let wrong = Failure(
     .wrongSecret, "wrong_secret", "wrong passphrase: with this card it opens no slot of the account",
-    hint: "it opens with the passphrase of the time when the account was made; --words takes the words")
+    hint:
+      "the passphrase may be another one than this coffer's, or the card an old one; --words takes the words")
 
   private static let wrongWords = Failure(
     .wrongSecret, "wrong_secret", "these words are sound, but open no slot of the account",

@@ -9,11 +9,13 @@ struct SyncEnding {
   private let report: SyncReport
   private let devices: [DeviceView]
   private let needsSlot: Bool
+  private let awaitsApproval: Bool
 
   init(_ report: SyncReport, _ synchronizer: Synchronizer) {
     self.report = report
     devices = synchronizer.devices
     needsSlot = synchronizer.needsSlot
+    awaitsApproval = synchronizer.awaitsApproval
   }
 
   /// Whether nothing came, nothing was sent, and nothing is wrong.
@@ -40,6 +42,7 @@ struct SyncEnding {
     if report.outcome == .unreachable, report.remoteError == nil {
       throw Failure.interrupted("what was sent is safe", hint: "'coffer sync' goes on")
     }
+    if awaitsApproval, report.outcome == .notMember { throw SyncError.notApproved }
     guard report.outcome == .complete else {
       throw Failure(outcome: report.outcome, report.remoteError)
     }

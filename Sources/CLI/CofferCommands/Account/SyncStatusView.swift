@@ -27,6 +27,8 @@ struct SyncStatusView {
     let quarantined: Int
     /// Whether the account opens with another passphrase than this coffer.
     let passphraseDiffers: Bool
+    /// Twelve words, while this device asks to be let in.
+    let fingerprint: String?
     let words: String
   }
 
@@ -47,11 +49,17 @@ struct SyncStatusView {
       devices: status.devices.map(DeviceAnswer.init), alarms: SyncEnding.codes(status.alarms),
       stopped: status.stop.map { Failure(outcome: $0, nil).code },
       needsSlot: status.needsSlot, quarantined: status.quarantinedCount,
-      passphraseDiffers: status.passphraseDiffers, words: status.words.joined(separator: " "))
+      passphraseDiffers: status.passphraseDiffers,
+      fingerprint: status.enrolmentWords?.joined(separator: " "), words: status.words.joined(separator: " "))
   }
 
   private func show(_ context: CommandContext) {
     Self.row("place      \(place)")
+    if let words = status.enrolmentWords {
+      Self.row("joining    this device waits to be let in: 'coffer device approve' on another one")
+      Self.row("           its twelve words: \(words.joined(separator: " "))")
+      return
+    }
     let waiting =
       status.waitingCount == 0
       ? "nothing"

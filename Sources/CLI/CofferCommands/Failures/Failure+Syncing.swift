@@ -10,7 +10,7 @@ extension Failure {
     case .noAccount:
       self.init(
         .missing, "no_remote", "this coffer has no account at a remote",
-        hint: "'coffer remote add folder:///PATH' makes one, 'coffer remote restore' joins one")
+        hint: "'coffer remote add folder:///PATH' makes one, 'coffer remote join' and 'restore' join one")
     case .hasAccount:
       self.init(
         .inUse, "has_remote", "this coffer has an account already",
@@ -20,7 +20,7 @@ extension Failure {
         .inUse, "account_there",
         count == 1
           ? "there is an account at this place already" : "there are \(count) accounts at this place already",
-        hint: "'coffer remote restore' joins one with its card; --another makes another one")
+        hint: "'coffer remote join' joins one with its card; --another makes another one")
     case .corrupt:
       self.init(
         .corrupt, "account_corrupt", "what this coffer keeps of its account is damaged",
@@ -41,6 +41,10 @@ extension Failure {
         .corrupt, "remote_tampered",
         "what was just written to the place reads differently; the account was neither made nor changed",
         hint: "check that disk, or use another place")
+    case .notApproved:
+      self.init(
+        .refused, "not_approved", "this device waits to be let into the account, and has nothing of it yet",
+        hint: "on a device of the account: 'coffer device approve'")
     case .refused(let outcome): self.init(outcome: outcome, nil)
     case .partMissing:
       self.init(
@@ -103,7 +107,8 @@ extension Failure {
     case .lastSlot: self = .lastAccountSlot
     case .notOwner:
       self.init(
-        .refused, "not_owner", "this passphrase, or these words, are of an earlier state of the account",
+        .refused, "not_owner",
+        "this passphrase, these words or this card are of an earlier state of the account",
         hint: "take those of today")
     case .older:
       self.init(

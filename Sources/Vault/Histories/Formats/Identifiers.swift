@@ -124,6 +124,8 @@ public enum AccountKind {}
 public enum DeviceKind {}
 /// Of identifiers: one way to open the account.
 public enum SlotKind {}
+/// Of identifiers: a device's request to be enrolled.
+public enum RequestKind {}
 /// Of identifiers: the second half of a version.
 public enum VersionKind {}
 /// Of hashes: an object on the remote, by its sealed bytes.
@@ -141,6 +143,8 @@ public typealias AccountID = Identifier<AccountKind>
 public typealias DeviceID = Identifier<DeviceKind>
 /// Names an account slot.
 public typealias SlotID = Identifier<SlotKind>
+/// Names a request to be enrolled: random, since a device may ask again.
+public typealias RequestID = Identifier<RequestKind>
 /// The hash of an object's sealed bytes, which names it on the remote.
 public typealias ObjectHash = HashName<ObjectKind>
 /// The hash of a control operation's bytes.

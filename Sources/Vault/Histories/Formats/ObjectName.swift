@@ -10,11 +10,8 @@ public enum ObjectName: Hashable, Comparable, Sendable {
   case control(number: UInt64, ObjectHash)
   case segment(SegmentName)
   case pack(DeviceID, ObjectHash)
-  case request(Identifier<RequestKind>)
+  case request(RequestID)
 }
-
-/// Of identifiers: a request to be enrolled.
-public enum RequestKind {}
 
 /// A part of the remote that is listed at once.
 public enum Folder: Hashable, Comparable, Sendable {

@@ -110,8 +110,14 @@ extension History {
   /// Whether a control log of this name is here, or was found at the remote and cannot be read.
   public var isThere: Bool { log.genesis != nil || !closedControl.isEmpty }
 
-  /// What this device is called.
-  public var deviceName: String { entry.name }
+  /// What this device is called: whoever approved it may have given it another name than it asked for.
+  public var deviceName: String { membership.devices[device]?.name ?? entry.name }
+
+  /// Whether this device has no key of the account yet: it asked to be enrolled, or began to join.
+  public var awaitsKeys: Bool { keys.isEmpty }
+
+  /// What this device asks to be enrolled as.
+  public var deviceEntry: DeviceEntry { entry }
 
   /// Whether this device belongs to the account.
   public var isMember: Bool { membership.isMember(device) }

@@ -44,13 +44,18 @@ extension History {
   mutating func openEnvelopes(
     of object: [UInt8], epoch: EpochName, slot: OpenedSlot?, on machine: some Machine
   ) {
-    var opened = openedEnvelopes(
-      of: object, epoch: epoch, for: .device(device), publicKey: entry.agreementKey, key: .device, on: machine
-    )
+    var opened = ownEnvelopes(of: object, epoch: epoch, on: machine)
     if let slot { opened += openedEnvelopes(of: object, epoch: epoch, for: slot, on: machine) }
     for keys in opened.flatMap(\.epochKeys) where self.keys[keys.name] == nil && log.fits(keys) {
       self.keys[keys.name] = keys
     }
+  }
+
+  /// What the envelopes for this device hold.
+  func ownEnvelopes(of object: [UInt8], epoch: EpochName, on machine: some Machine) -> [EnvelopeContents] {
+    openedEnvelopes(
+      of: object, epoch: epoch, for: .device(device), publicKey: entry.agreementKey, key: .device, on: machine
+    )
   }
 
   /// What the envelopes for a slot hold.

@@ -4,6 +4,7 @@
 // the control log. The next run sends it.
 
 internal import Primitives
+public import Secrets
 
 extension History {
   /// A device that knows of its account only the name, until it is approved or a slot is opened on it.
@@ -16,9 +17,11 @@ extension History {
   }
 
   /// The first device of a new account.
-  /// - Parameter slots: makes the account's slots, once its name and its first operation are known.
+  /// - Parameters:
+  ///   - urlSecret: of the account's URL, 16 bytes.
+  ///   - slots: makes the account's slots, once its name and its first operation are known.
   public static func found<M: Machine>(
-    entry: DeviceEntry, owner: KeyPair,
+    entry: DeviceEntry, owner: KeyPair, urlSecret: SharedSecretBytes,
     slots: (AccountID, ControlID, inout M) -> [(entry: SlotEntry, object: [UInt8])],
     on machine: inout M
   ) -> History {
@@ -32,6 +35,8 @@ extension History {
       newOwnerSignature: nil)
     var history = History(joining: AccountID(beginningOf: signed.id.bytes), entry: entry)
     history.keys[keys.name] = keys
+    history.urlSecret = urlSecret
+    defer { history.urlSecret = nil }
     let object = ControlSeal.seal(signed, envelopes: [], account: history.account, keys: keys)
     do {
       try history.insertOwn(signed, object: object, epoch: keys.name, tags: [], on: machine)
@@ -60,6 +65,7 @@ extension History {
       if let anchor = slot.anchor, log.entries[anchor] == nil { throw .older }
       try checkMay(change)
       guard let owner = ownerKeys(of: slot, on: machine) else { throw .notOwner }
+      urlSecret = urlSecret(of: slot, on: machine)
       // So that the operation can name all that was done before.
       while headsThatCount().count > ControlOperation.parentLimit {
         try rekey(revoking: [], owner: owner, on: &machine)
@@ -124,13 +130,14 @@ extension History {
       try write(.addSlot(slot), to: [.slot(slot)], owner: owner, on: &machine)
     case .revoke(let devices, let heads):
       try rekey(revoking: devices, heads: heads, owner: owner, on: &machine)
-    case .replaceSlots(let removing, let adding):
+    case .replaceSlots(let removing, let adding, let newSecret):
       // A slot that this device does not know may have keys that it does not know of either.
       guard removing.allSatisfy({ membership.slots[$0] != nil }) else { throw .notOwner }
       guard !adding.isEmpty || !Set(membership.slots.keys).isSubset(of: removing) else { throw .lastSlot }
       for slot in adding { try checkKeys(.addSlot(slot), on: machine) }
       guard Set(adding.map(\.id)).count == adding.count else { throw .keyInUse }
       let newOwner = try newOwner(on: &machine)
+      urlSecret = newSecret ?? urlSecret
       try rekey(
         revoking: [], removing: removing, adding: adding, owner: owner, newOwner: newOwner, on: &machine)
     case .rejoin(let entry):

@@ -107,7 +107,7 @@ extension History {
         })
     guard known.count <= limits.epochCount else { throw .tooManyEpochs }
     let envelopes = recipients.map { recipient in
-      var contents = EnvelopeContents(epochKeys: known, urlSecret: nil, owner: nil)
+      var contents = EnvelopeContents(epochKeys: known, urlSecret: urlSecret, owner: nil)
       if case .slot = recipient { contents.owner = newOwner ?? owner }
       return Envelope.seal(
         contents, to: recipient.name, publicKey: recipient.publicKey, epoch: sealing, account: account,

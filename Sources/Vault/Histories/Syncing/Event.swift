@@ -42,8 +42,9 @@ public enum AccountChange: Sendable {
   case addSlot(SlotEntry)
   /// Devices leave. Segments that are here count, unless heads are given.
   case revoke([DeviceID], heads: [SegmentName]?)
-  /// Slots leave, others come, and the owner key changes.
-  case replaceSlots(removing: [SlotID], adding: [SlotEntry])
+  /// Slots leave, others come, and the owner key changes; with a secret, that of the account's URL too. Who changes it
+  /// removes all slots that need the former one.
+  case replaceSlots(removing: [SlotID], adding: [SlotEntry], urlSecret: SharedSecretBytes? = nil)
   /// This device gets a new identifier and leaves the old one.
   case rejoin(DeviceEntry)
   /// Everybody gets a new epoch's key, and the former ones.

@@ -45,6 +45,9 @@ public struct History: Sendable {
   /// Versions whose contents this step carries over, by their new names.
   var carried: [RecordVersion: RecordVersion] = [:]
 
+  /// The secret of the account's URL, which goes into every envelope; known while a change of the account is carried out.
+  var urlSecret: SharedSecretBytes?
+
   /// Changes that wait for a segment.
   var outbox: Outbox = []
   var staged: StagedSegment?
@@ -118,7 +121,7 @@ extension History {
   /// Carries out what an event means.
   /// - Returns: what the driver is to do, in this order.
   public mutating func step(_ event: Event, on machine: inout some Machine) -> [Effect] {
-    defer { (kept, carried) = ([:], [:]) }
+    defer { (kept, carried, urlSecret) = ([:], [:], nil) }
     return switch event {
     case .add(let kind, let record, let frame, let further, let replacing, let now):
       add(kind, record, frame: frame, further: further, replacing: replacing, at: now)

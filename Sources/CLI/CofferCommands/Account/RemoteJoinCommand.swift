@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ArgumentParser
+internal import CofferKit
+internal import Couriers
+internal import Glibc
+internal import Histories
+internal import Primitives
+internal import Remotes
+internal import Syncing
+
+struct RemoteJoinCommand: CofferCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "join", abstract: "Ask another device to let this one into its account.")
+  static let page = """
+    coffer remote join: ask another device to let this one into its account
+
+    usage: coffer remote join \(CardOptions.usage) [--name NAME] [--no-wait]
+                              \(OpeningOptions.usage)
+
+    Asks for the card that 'coffer remote card' printed, and shows twelve words. On a device that has the
+    account, 'coffer device approve' shows the same twelve; whoever compares them there lets this one in. Then
+    both devices have the messages and captures of both. The passphrase of the account does not come here.
+    'coffer remote restore' does without another device, and needs that passphrase.
+
+      --card-file, --card-fd  where the address of the account is
+      --name                  what this device is called in lists (default: the host's name)
+      --no-wait               end at once; 'coffer sync' looks whether it was approved
+
+    Control-C ends the waiting, and 'coffer sync' goes on. A request is void after seven days: run this again.
+    With the same card, the words stay the same. With --json it does not wait.
+
+    example: coffer remote join
+    """
+
+  @OptionGroup var global: GlobalOptions
+  @OptionGroup var card: CardOptions
+  @OptionGroup var opening: OpeningOptions
+  @Option(help: "What this device is called in lists.") var name: String?
+  @Flag(help: "End at once.") var noWait = false
+
+  struct Answer: Encodable {
+    let device: String
+    /// Twelve words, which the approving device shows too.
+    let fingerprint: String
+  }
+
+  func execute(_ context: CommandContext) throws {
+    let deviceName = try DeviceName.checked(name)
+    let coffer = try context.open(opening)
+    if try coffer.account.exists(), try !coffer.account.open().awaitsApproval { throw SyncError.hasAccount }
+    let address = try card.address(context)
+    let remote = try address.place.open()
+    let synchronizer = try coffer.account.askToJoin(
+      at: remote, address, enclave: context.machine.enclaveForNewKeys(), name: deviceName)
+    let words = synchronizer.enrolmentWords
+    if context.isJSON {
+      return JSON.print(
+        Answer(
+          device: Hexadecimal.text(synchronizer.device.bytes), fingerprint: words.joined(separator: " ")))
+    }
+    context.remark("This device asks to join. Its twelve words:")
+    FingerprintWords.show(words)
+    context.remark(
+      "On a device of the account, run 'coffer device approve', and compare them there.")
+    guard !noWait else { return context.remark("When it is approved, 'coffer sync' here gets everything.") }
+    context.remark("Waiting; Control-C ends that, and 'coffer sync' goes on.")
+    let account = try OpenAccount(coffer, synchronizer)
+    try tell(account, try wait(account, remote, context), context)
+  }
+
+  /// Looks every few seconds whether the device was approved, and then takes everything.
+  private func wait(
+    _ account: OpenAccount, _ remote: any Remote, _ context: CommandContext
+  ) throws -> SyncReport {
+    let bell = Interruption.catchOnce()
+    while true {
+      let report = try OpenAccount.watching("joining", context) { goesOn in
+        try account.synchronizer.run(.sync, at: remote, progress: goesOn)
+      }
+      guard account.synchronizer.awaitsApproval, report.outcome == .notMember, report.alarms.isEmpty else {
+        return report
+      }
+      var wait = pollfd(fd: bell ?? -1, events: Int16(POLLIN), revents: 0)
+      _ = unsafe poll(&wait, 1, Self.pauseMilliseconds)
+      if Interruption.isRequested {
+        throw Failure.interrupted(
+          "this device asked to join", hint: "'coffer sync' looks whether it was approved")
+      }
+    }
+  }
+
+  private static let pauseMilliseconds: Int32 = 3_000
+
+  private func tell(_ account: OpenAccount, _ report: SyncReport, _ context: CommandContext) throws {
+    let ending = SyncEnding(report, account.synchronizer)
+    if account.synchronizer.isMember {
+      context.remark("This device belongs to the account as '\(account.deviceName)'.")
+    }
+    if !ending.isQuiet { context.remark("\(ending.counts)") }
+    try ending.check(context)
+  }
+}
+
+/// The twelve words of a device that asks to join, in rows of four, so that two screens can be compared.
+enum FingerprintWords {
+  static func show(_ words: [String]) {
+    for start in stride(from: 0, to: words.count, by: 4) {
+      let row = words[start..<min(start + 4, words.count)]
+      Terminal.print("  \(row.dropLast().map { $0.padded(to: 10) }.joined())\(row.last ?? "")")
+    }
+  }
+}
