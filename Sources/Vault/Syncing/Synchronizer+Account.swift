@@ -3,6 +3,7 @@
 // Which account it is, where it is, and the secret on its card, which another device may have changed.
 
 public import Histories
+public import Remotes
 internal import Secrets
 
 extension Synchronizer {
@@ -14,6 +15,10 @@ extension Synchronizer {
   public func address() throws -> AccountAddress {
     AccountAddress(place: try items.place(), account: account, secret: try secret())
   }
+
+  /// The account is at another place from now on. Whoever opens that next goes on there.
+  /// - Throws: `KeychainError`.
+  public func move(to place: RemotePlace) throws { try items.save(place) }
 
   /// The secret of the card in force. One that another device has made is in this device's last envelope.
   private func secret() throws -> SharedSecretBytes {

@@ -14,13 +14,13 @@ struct RemoteCommand: CommandGroup {
     subcommands: [
       RemoteAddCommand.self, RemoteShowCommand.self, RemoteCardCommand.self, RemoteVerifyCommand.self,
       RemoteSweepCommand.self, RemoteForgetCommand.self, RemotePolicyCommand.self, RemoteRestoreCommand.self,
-      RemoteJoinCommand.self,
+      RemoteJoinCommand.self, RemoteMoveCommand.self,
     ])
   static let page = """
     coffer remote: the place where several devices meet, and where your messages are if this one is lost
 
     usage: coffer remote add [folder:///PATH]
-           coffer remote show | card | verify | sweep | forget
+           coffer remote show | card | verify | sweep | move | forget
            coffer remote policy postgresql | s3 BUCKET[/PREFIX]
            coffer remote restore | join
 

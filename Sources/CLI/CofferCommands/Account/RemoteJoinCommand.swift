@@ -78,12 +78,13 @@ struct RemoteJoinCommand: CofferCommand {
       let report = try OpenAccount.watching("joining", context) { goesOn in
         try account.synchronizer.run(.sync, at: remote, progress: goesOn)
       }
-      guard account.synchronizer.awaitsApproval, report.outcome == .notMember, report.alarms.isEmpty else {
-        return report
+      guard account.synchronizer.awaitsApproval else { return report }
+      if !Interruption.isRequested {
+        guard report.outcome == .notMember, report.alarms.isEmpty else { return report }
+        var wait = pollfd(fd: bell ?? -1, events: Int16(POLLIN), revents: 0)
+        _ = unsafe poll(&wait, 1, Self.pauseMilliseconds)
       }
-      var wait = pollfd(fd: bell ?? -1, events: Int16(POLLIN), revents: 0)
-      _ = unsafe poll(&wait, 1, Self.pauseMilliseconds)
-      if Interruption.isRequested {
+      guard !Interruption.isRequested else {
         throw Failure.interrupted(
           "this device asked to join", hint: "'coffer sync' looks whether it was approved")
       }

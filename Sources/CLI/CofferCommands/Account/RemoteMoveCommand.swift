@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ArgumentParser
+internal import CofferKit
+internal import Couriers
+internal import Histories
+internal import Remotes
+internal import Syncing
+
+struct RemoteMoveCommand: CofferCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "move", abstract: "Go on at another place, or with other credentials.")
+  static let page = """
+    coffer remote move: go on at another place, or with other credentials of the same one
+
+    usage: coffer remote move [folder:///PATH | \(PlaceOptions.usage.dropFirst().dropLast())] [--yes]
+                              \(OpeningOptions.usage)
+
+    Where the account is already, as after its folder was copied, this device goes on there with what is new.
+    Where it is not, everything that this device has is sent there, after a question. What is at the old place
+    stays there. The card changes, and the other devices go on at the old place until you run this on them.
+
+      folder:///PATH, --url-file, --url-fd
+             the place, as of 'coffer remote add'
+      --yes  do not ask
+
+    example: coffer remote move folder:///media/disk/coffer
+    """
+
+  @OptionGroup var global: GlobalOptions
+  @OptionGroup var opening: OpeningOptions
+  @OptionGroup var place: PlaceOptions
+  @Flag(help: "Do not ask.") var yes = false
+  @Argument(help: "The URL of a folder.") var url: String?
+
+  struct Answer: Encodable {
+    let place: String
+    /// Whether the account was at the place already.
+    let wasThere: Bool
+    let new: Int
+    let sent: Int
+    let putBack: Int
+  }
+
+  func validate() throws {
+    if url != nil, place.isGiven { throw ValidationError("give the URL once") }
+  }
+
+  func execute(_ context: CommandContext) throws {
+    let place = try place.place(url, context)
+    let remote = try place.open()
+    // Before anything is asked: is it there? A folder that is not mounted must never be made.
+    _ = try remote.stat("coffer/probe")
+    let coffer = try context.open(opening)
+    let synchronizer = try coffer.account.open()
+    let wasThere = try synchronizer.isThere(at: remote)
+    if !wasThere { try checkMayFill(synchronizer, place, context) }
+    try synchronizer.move(to: place)
+    let account = try OpenAccount(coffer, synchronizer)
+    let report: SyncReport
+    do {
+      report = try account.run("moving", wasThere ? .sync : .verify, context)
+      if context.isJSON {
+        JSON.print(
+          Answer(
+            place: "\(place)", wasThere: wasThere, new: report.newCount, sent: report.sentCount,
+            putBack: report.putBackCount))
+      }
+      try SyncEnding(report, synchronizer).check(context)
+    } catch {
+      var failure = Failure(error)
+      failure.hint =
+        "this device goes on at the new place with 'coffer sync'; 'coffer remote move' also leads back"
+      throw failure
+    }
+    let counts = SyncEnding(report, synchronizer).counts
+    context.remark(
+      wasThere
+        ? "The account was at \(place) already\(counts.isEmpty ? "" : ": \(counts)")."
+        : "At \(place) now: everything that this device has.")
+    context.remark(
+      "The card has changed: 'coffer remote card' prints it. On the other devices run this, too.")
+  }
+
+  /// Nobody but the old place may have what this device lacks.
+  private func checkMayFill(
+    _ synchronizer: Synchronizer, _ place: RemotePlace, _ context: CommandContext
+  ) throws {
+    guard !synchronizer.awaitsApproval else { throw SyncError.notApproved }
+    let awayCount = try synchronizer.capturesElsewhere().count
+    guard awayCount == 0 else {
+      throw Failure(
+        .refused, "captures_elsewhere",
+        "\(awayCount.counted("capture is", "captures are")) at the old place and not on this device, so it cannot fill another one",
+        hint: "'coffer capture keep --all' gets them; or copy the old place with its own tools, and then move"
+      )
+    }
+    let missingCount = try synchronizer.status().missingCount
+    guard missingCount == 0 else { throw Failure.missingContents(missingCount) }
+    guard !yes else { return }
+    let (_, count, captureCount) = synchronizer.summary()
+    let captures = captureCount == 0 ? "" : " and \(captureCount.counted("capture"))"
+    try context.insist(
+      "The account is not at \(place). Send \(count.counted("message"))\(captures) there, and go on there?",
+      otherwise: "nothing was moved")
+  }
+}
