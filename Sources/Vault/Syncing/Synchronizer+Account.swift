@@ -16,9 +16,16 @@ extension Synchronizer {
     AccountAddress(place: try items.place(), account: account, secret: try secret())
   }
 
-  /// The account is at another place from now on. Whoever opens that next goes on there.
-  /// - Throws: `KeychainError`.
-  public func move(to place: RemotePlace) throws { try items.save(place) }
+  /// The account is at another place from now on. A run of purpose `verify` there puts back what that lacks and this
+  /// device has; until then, or if the process ends between both, this device only knows less of the former place.
+  /// - Throws: `KeychainError`, `StorageError`.
+  public func move(to place: RemotePlace) throws {
+    try alone {
+      history.moveToAnotherRemote()
+      try save([])
+    }
+    try items.save(place)
+  }
 
   /// The secret of the card in force. One that another device has made is in this device's last envelope.
   private func secret() throws -> SharedSecretBytes {

@@ -57,7 +57,7 @@ struct MoveTests {
 
   @Test("A device that lacks a photo fills no place, and stays where it was")
   func capturesElsewhere() throws {
-    try devices.place.write("photo of a meter", to: "photo.jpg")
+    try devices.place.write(String(repeating: "photo of a meter", count: 20_000), to: "photo.jpg")
     #expect(try devices.first(["capture", "add", "photo.jpg"]).status == 0)
     #expect(try devices.first(["sync"]).status == 0)
     #expect(try devices.second(["sync"]).status == 0)

@@ -17,7 +17,7 @@ struct DeviceApproveCommand: CofferCommand {
                                  \(PassphraseOptions.usage)
                                  \(PhraseOptions.usage)
 
-    Needs the passphrase of the account; with --words its twelve words. Shows twelve other words, which are the
+    Needs the passphrase of the account; with --words its twelve words. Shows twelve other words, the
     fingerprint of the device that asks, and asks whether that device shows the same. Say yes only when you
     have looked: whoever has your card can ask, and only the words tell your device from another one.
 

@@ -20,7 +20,8 @@ struct DeviceRevokeCommand: CofferCommand {
     Needs the passphrase of the account; with --words its twelve words. What is new is got first. What the
     device sends afterwards has no effect, and nothing that is sent from now on opens with its keys. What it
     has seen it has seen, and with credentials of the place it can still write there: take these away at the
-    place. If it was open when it was lost, 'coffer remote card --new' makes its card useless.
+    place. If it was open when it was lost, it knows the card: 'coffer help remote card' says how to make
+    another one.
 
       --since DATE  what came from it since then has no effect either: messages that it removed come back.
                     2026-11-22, '2026-11-22 04:58' here, or RFC 3339. By the clock of the place; where that

@@ -23,10 +23,9 @@ struct RemoteCardCommand: CofferCommand {
     Print it on paper and keep it with the twelve words. Alone it opens nothing; with the passphrase or the
     words it opens everything. The address of a service has the key for that, too.
 
-      --new       first make a new card, as when the old one was lost, or a device that was open. With the old
-                  one, the passphrase then opens nothing that is sent from now on. Needs the passphrase, and
-                  the place; other passphrases of the account leave it. The twelve words still open it, and
-                  with them the old card still shows the place
+      --new       first make a new card, as when the old one was lost, or a device that was open. With the
+                  old one, the passphrase opens nothing any more that is sent from now on. Needs the
+                  passphrase; others that the account has leave it. The twelve words open it as before
       --qr        draw it as a QR code on the terminal
       --out FILE  write it to a new file (mode 0600) and nothing to the terminal
 

@@ -19,16 +19,16 @@ struct RemoteJoinCommand: CofferCommand {
                               \(OpeningOptions.usage)
 
     Asks for the card that 'coffer remote card' printed, and shows twelve words. On a device that has the
-    account, 'coffer device approve' shows the same twelve; whoever compares them there lets this one in. Then
-    both devices have the messages and captures of both. The passphrase of the account does not come here.
-    'coffer remote restore' does without another device, and needs that passphrase.
+    account, 'coffer device approve' shows the same twelve; whoever compares them there lets this one in.
+    Then both devices have the messages and captures of both. The passphrase of the account does not come
+    here; 'coffer remote restore' needs that, and no other device.
 
       --card-file, --card-fd  where the address of the account is
       --name                  what this device is called in lists (default: the host's name)
       --no-wait               end at once; 'coffer sync' looks whether it was approved
 
-    Control-C ends the waiting, and 'coffer sync' goes on. A request is void after seven days: run this again.
-    With the same card, the words stay the same. With --json it does not wait.
+    Control-C ends the waiting, and 'coffer sync' goes on. A request is void after seven days: run this
+    again. With the same card, the words stay the same. With --json it does not wait.
 
     example: coffer remote join
     """

@@ -16,9 +16,9 @@ struct RemoteMoveCommand: CofferCommand {
     usage: coffer remote move [folder:///PATH | \(PlaceOptions.usage.dropFirst().dropLast())] [--yes]
                               \(OpeningOptions.usage)
 
-    Where the account is already, as after its folder was copied, this device goes on there with what is new.
-    Where it is not, everything that this device has is sent there, after a question. What is at the old place
-    stays there. The card changes, and the other devices go on at the old place until you run this on them.
+    Where the account is already, as after its folder was copied, this device goes on there. Where it is not,
+    everything that this device has is sent there, after a question. What is at the old place stays there. The
+    card changes, and the other devices go on at the old place until you run this on them.
 
       folder:///PATH, --url-file, --url-fd
              the place, as of 'coffer remote add'
@@ -59,7 +59,7 @@ struct RemoteMoveCommand: CofferCommand {
     let account = try OpenAccount(coffer, synchronizer)
     let report: SyncReport
     do {
-      report = try account.run("moving", wasThere ? .sync : .verify, context)
+      report = try account.run("moving", .verify, context)
       if context.isJSON {
         JSON.print(
           Answer(
@@ -92,7 +92,7 @@ struct RemoteMoveCommand: CofferCommand {
       throw Failure(
         .refused, "captures_elsewhere",
         "\(awayCount.counted("capture is", "captures are")) at the old place and not on this device, so it cannot fill another one",
-        hint: "'coffer capture keep --all' gets them; or copy the old place with its own tools, and then move"
+        hint: "'coffer capture keep --all' gets them; or copy the old place with its own tools first"
       )
     }
     let missingCount = try synchronizer.status().missingCount

@@ -220,6 +220,7 @@ extension History {
     where !isGone(content.version.record, content.version.version, heldCounts: true) {
       if let name = firstPack(of: content) { missing.insert(name) }
     }
+    missing.formUnion(packsLostElsewhere(on: machine))
     for name in remote.missingSince.keys where name.isPack && !missing.contains(name) {
       remote.missingSince[name] = nil
     }
@@ -231,6 +232,25 @@ extension History {
     }
     guard run.purpose != .sync else { return }
     putContentsBack(on: machine)
+  }
+
+  /// Packs of parts of captures that are not here, and at the remote no more. Only runs that list packs know.
+  func packsLostElsewhere(on machine: some Machine) -> Set<ObjectName> {
+    guard let run, run.purpose != .sync else { return [] }
+    var lost: Set<ObjectName> = []
+    for record in records.identifiers {
+      for (version, entry) in records.versions[record] ?? [:]
+      where entry.kind == .capture && counts(entry) && !isGone(record, version, heldCounts: true) {
+        for part in entry.parts.dropFirst() {
+          let content = ContentName(record: record, version: version, part: part)
+          guard !wanted.contains(content), !isListed(content, of: entry, in: run),
+            !hasContent(content, on: machine), let name = firstPack(of: content)
+          else { continue }
+          lost.insert(name)
+        }
+      }
+    }
+    return lost
   }
 
   /// The pack that is said to be missing if a content is nowhere.

@@ -157,6 +157,15 @@ extension History {
     }
   }
 
+  /// The account goes on at another place: what was seen at the former one, and read back there, says nothing of it. A run
+  /// of purpose `verify` puts there what this device has.
+  public mutating func moveToAnotherRemote() {
+    let refused = remote.refused
+    remote = RemoteKnowledge()
+    remote.refused = refused
+    (readBack, notReadBack) = ([:], [:])
+  }
+
   /// The records of which something changed since the last call: who shows them looks at them again.
   public mutating func takeTouched() -> Set<RecordID> {
     defer { touched = [] }

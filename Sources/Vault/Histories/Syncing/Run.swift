@@ -202,7 +202,8 @@ extension History {
   private mutating func close(at now: UInt64, on machine: some Machine) -> [Effect] {
     if run?.purpose == .verify {
       passOver()
-      alarms = alarms.filter(isStillTrue)
+      let lost = packsLostElsewhere(on: machine)
+      alarms = alarms.filter { isStillTrue($0, lost: lost) }
       if alarms.isEmpty { releaseAfterAlarm(on: machine) }
     }
     var effects: [Effect] = []
@@ -214,7 +215,8 @@ extension History {
     return effects
   }
 
-  private func isStillTrue(_ alarm: Alarm) -> Bool {
+  /// - Parameter lost: packs of captures that are neither here nor there.
+  private func isStillTrue(_ alarm: Alarm, lost: Set<ObjectName>) -> Bool {
     switch alarm {
     case .forked(let device): chains.forks[device] != nil && membership.revocations[device] == nil
     case .ownerForked: membership.fork != nil
@@ -223,10 +225,11 @@ extension History {
     case .incomplete(let name):
       // A sweep deletes packs whose removals a device did not know when it looked for them.
       run?.listed[name] == nil
-        && wanted.contains { content in
-          !isGone(content.version.record, content.version.version, heldCounts: true)
-            && places(of: content).contains { pack(at: $0)?.hash == name.hash }
-        }
+        && (lost.contains(name)
+          || wanted.contains { content in
+            !isGone(content.version.record, content.version.version, heldCounts: true)
+              && places(of: content).contains { pack(at: $0)?.hash == name.hash }
+          })
     case .rolledBack(let name): run?.listed[name] == nil && !putsBack(name)
     case .tampered, .missing: true
     case .empty: false
