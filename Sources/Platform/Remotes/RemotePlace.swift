@@ -21,7 +21,7 @@ public enum RemotePlace: Sendable {
   /// A table in a database of PostgreSQL.
   case postgreSQL(PostgreSQLPlace)
 
-  /// Bytes in a URL, at most.
+  /// Bytes in a URL, at most; also in ``url()``.
   public static let byteCountLimit = 4_096
 
   /// Reads a URL.
@@ -39,6 +39,8 @@ public enum RemotePlace: Sendable {
     } else {
       throw .scheme
     }
+    // It is kept as url() writes it, with more characters encoded than it may have been given with.
+    guard self.url().count <= Self.byteCountLimit else { throw .tooLong }
   }
 
   private static func path(_ text: URLText, from start: Int) throws(RemotePlaceError) -> String {
@@ -86,7 +88,7 @@ extension RemotePlace: CustomStringConvertible {
 /// What is wrong with a URL. Nothing of the URL is in it.
 @nonexhaustive
 public enum RemotePlaceError: Error, Equatable, Sendable {
-  /// It has more than ``RemotePlace/byteCountLimit`` bytes.
+  /// It has more than ``RemotePlace/byteCountLimit`` bytes, or would have as ``RemotePlace/url()`` writes it.
   case tooLong
   /// It has a character other than the visible ones of ASCII, or a `#`.
   case characters

@@ -181,4 +181,14 @@ struct RemotePlaceTests {
     #expect(throws: RemotePlaceError.prefix) { try place("s3://K:S@h/bucket/" + long.prefix(201)) }
     #expect(try s3("s3://K:S@h/bucket/" + long.prefix(200)).prefix.count == 200)
   }
+
+  @Test("A URL that would be too long as it is kept is refused, since nobody could read it again")
+  func tooLongAgain() throws {
+    // Each of these is written as three characters.
+    let long = String(repeating: "!", count: 1_362)
+    #expect(throws: RemotePlaceError.tooLong) { try place("folder:///a" + long) }
+    let longest = try place("folder:///" + long)
+    #expect(longest.url().count == RemotePlace.byteCountLimit)
+    #expect(try longest.url().withBytes { try RemotePlace(url: $0).description } == longest.description)
+  }
 }
