@@ -71,6 +71,27 @@ struct LocalStateTests {
     #expect(read.held == state.held && read.remote.seen == state.remote.seen)
   }
 
+  @Test("Places that were read back rise, whatever order a set has them in")
+  func placesRise() throws {
+    var state = Self.full()
+    for lamport in 0..<UInt64(20) {
+      state.readBack[KnownPlace(segment: Self.segment, place: Place(pack: 1, entry: 2), lamport: lamport)] =
+        lamport
+    }
+    let bytes = state.bytes()
+    #expect(try LocalState(bytes).bytes() == bytes)
+    let rising = (0..<UInt64(20)).flatMap { lamport in
+      var entry: [UInt8] = []
+      entry.append(Self.segment)
+      entry.append(bigEndian: UInt16(1))
+      entry.append(bigEndian: UInt32(2))
+      entry.append(bigEndian: lamport)
+      entry.append(bigEndian: lamport)
+      return entry
+    }
+    #expect(bytes.firstRange(of: rising) != nil)
+  }
+
   @Test("What is cut off, longer or of another version is no state, and a wrong count reserves no memory")
   func damage() throws {
     let bytes = Self.full().bytes()

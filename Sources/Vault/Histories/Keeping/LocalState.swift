@@ -129,8 +129,8 @@ extension LocalState {
 }
 
 extension KnownPlace {
-  fileprivate var stateOrder: (SegmentName, UInt64) {
-    (segment, UInt64(place.pack) << 32 | UInt64(place.entry))
+  fileprivate var stateOrder: (SegmentName, UInt64, UInt64) {
+    (segment, UInt64(place.pack) << 32 | UInt64(place.entry), lamport)
   }
 }
 
