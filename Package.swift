@@ -469,7 +469,7 @@ if Context.environment["FUZZ"] != nil {
   fuzz("fuzz-urls", ["Contacts"])
   fuzz("fuzz-mail", ["Correspondence", "MessageFormats"])
   fuzz("fuzz-codes", ["Pictures"])
-  fuzz("fuzz-accounts", ["Histories", "Syncing", "Remotes", "CourierProtocol", "S3Remotes"])
+  fuzz("fuzz-accounts", ["Syncing", "Captures", "MessageFormats", "S3Remotes", "CourierProtocol"])
 }
 
 if Context.environment["BENCHMARKS"] != nil {
