@@ -22,6 +22,17 @@ struct OutboxTests {
     Version(lamport: UInt64(lamport), tag: Identifier(beginningOf: [UInt8](repeating: 7, count: 16)))
   }
 
+  @Test("The hash of a request is that of its kind and name, so that no object is read for it")
+  func requests() {
+    let name = ObjectName.slot(ObjectHash(hashing: [1]))
+    let other = ObjectName.slot(ObjectHash(hashing: [2]))
+    let put = Request.put(name, [1])
+    #expect(put.hashValue == Request.put(name, [2]).hashValue)
+    #expect(put != .put(name, [2]))
+    let all: [Request] = [put, .put(other, [1]), .get(name), .stat(name), .delete(name), .list(.slots)]
+    #expect(Set(all.map(\.hashValue)).count == all.count)
+  }
+
   @Test("What waits is a list with holes, whatever is taken and taken back") func list() {
     var generator = SeededGenerator(stream: 4)
     let records = (0..<5).map { _ in RecordID() }
