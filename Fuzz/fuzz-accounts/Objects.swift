@@ -8,6 +8,10 @@ import Secrets
 
 @testable import Histories
 
+private let account = AccountID(beginningOf: [UInt8](repeating: 0, count: 16))
+private let keys = EpochKeys(
+  number: 1, key: SharedSecretBytes(SecretBytes(zeroed: EpochKeys.keyByteCount)))
+
 func checkSlot(_ bytes: [UInt8]) {
   guard let slot = try? AccountSlotRecord.parse(bytes) else { return }
   guard slot.bytes() == bytes else { fatalError("a slot is written differently") }
@@ -31,14 +35,22 @@ func checkSegment(_ bytes: [UInt8]) {
   }
 }
 
-/// The object of a control operation, whose envelopes anybody can read, and any other sealed object.
+/// The object of a control operation, whose envelopes anybody can read, and any other sealed object. None opens, whatever
+/// lengths it has.
 func checkEnvelopes(_ object: [UInt8]) {
-  let keys = EpochKeys(number: 1, key: SharedSecretBytes(SecretBytes(zeroed: EpochKeys.keyByteCount)))
-  let account = AccountID(beginningOf: [UInt8](repeating: 0, count: 16))
-  _ = try? SegmentSeal.open(
-    object, account: account, device: DeviceID(beginningOf: account.bytes), number: 1, keys: keys)
-  _ = try? Pack.entry(1, of: object, keys: keys, account: account)
-  _ = try? ControlSeal.open(object, account: account, keys: keys)
+  var sealed = object
+  if sealed.count >= 16 {
+    var name: [UInt8] = []
+    name.append(keys.name)
+    sealed.replaceSubrange(8..<16, with: name)
+  }
+  let device = DeviceID(beginningOf: account.bytes)
+  if (try? SegmentSeal.open(sealed, account: account, device: device, number: 1, keys: keys)) != nil
+    || (try? Pack.directory(of: sealed, keys: keys, account: account)) != nil
+    || (try? ControlSeal.open(sealed, account: account, keys: keys)) != nil
+  {
+    fatalError("an object opens that was not sealed")
+  }
   guard let epoch = try? ControlSeal.epoch(of: object),
     let envelopes = try? ControlSeal.envelopes(of: object)
   else { return }
@@ -62,23 +74,35 @@ func checkEnvelopeKeys(_ bytes: [UInt8]) {
   }
 }
 
-/// The length of the object (4), and the directory as it is inside.
+/// The length of the object (4), and the directory as it is inside. It is sealed, and the object opened as any other; what
+/// follows the directory in it is zeros.
 func checkPackDirectory(_ bytes: [UInt8]) {
   guard bytes.count > 4 else { return }
   let objectByteCount = bytes[..<4].reduce(0) { $0 << 8 | Int($1) }
   let directory = Array(bytes[4...])
   let sealedByteCount = directory.count + AES256GCM.tagByteCount
-  let start = Pack.directoryOffset + sealedByteCount
-  guard objectByteCount <= Pack.byteCountLimit, start <= objectByteCount,
-    Pack.Directory.isSealedByteCount(sealedByteCount),
-    let read = try? Pack.Directory(directory, entriesAt: start, objectByteCount: objectByteCount)
-  else { return }
+  // Longer ones take their time and show no more.
+  guard Pack.directoryOffset + sealedByteCount <= objectByteCount, objectByteCount <= 1 << 16 else { return }
+  let salt = [UInt8](repeating: 0, count: ObjectHead.saltByteCount)
+  var object = ObjectHead.bytes(magic: Pack.magic, epoch: keys.name, salt: salt)
+  object.append(bigEndian: UInt32(sealedByteCount))
+  object += [UInt8](repeating: 0, count: objectByteCount - object.count)
+  var sealer = EntrySealer(epoch: keys.name, salt: salt, keys: keys, account: account)
+  sealer.seal(
+    directory.span.bytes, number: 0, kind: Pack.EntryKind.directoryNumber, into: &object,
+    at: Pack.directoryOffset)
+  guard let read = try? Pack.directory(of: object, keys: keys, account: account) else { return }
   guard Pack.Directory.bytes(read.entries) == directory else {
     fatalError("a directory is written differently")
   }
-  guard read.entries.allSatisfy({ $0.offset >= start && $0.offset + $0.sealedByteCount <= objectByteCount })
-  else {
-    fatalError("an entry is not in its pack")
+  for (index, entry) in read.entries.enumerated() {
+    guard entry.offset + entry.sealedByteCount <= objectByteCount else {
+      fatalError("an entry is not in its pack")
+    }
+    let number = UInt32(index + 1)
+    if (try? Pack.entry(number, of: object, directory: read, keys: keys, account: account)) != nil {
+      fatalError("an entry opens that was not sealed")
+    }
   }
 }
 
