@@ -17,8 +17,8 @@ struct RemoteMoveCommand: CofferCommand {
                               \(OpeningOptions.usage)
 
     Where the account is already, as after its folder was copied, this device goes on there. Where it is not,
-    everything that this device has is sent there, after a question. What is at the old place stays there. The
-    card changes, and the other devices go on at the old place until you run this on them.
+    everything that this device has is sent there, after a question. What is at the old place stays there.
+    The card changes, and the other devices go on at the old place until you run this on them.
 
       folder:///PATH, --url-file, --url-fd
              the place, as of 'coffer remote add'
