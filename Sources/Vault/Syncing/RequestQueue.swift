@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Requests in their order, and their answers in the same order. What only reads is asked for ahead, on threads of its own:
-// most of the time at a service goes by waiting. What writes or deletes is carried out alone, when all before it is
-// answered.
+// Requests in their order, and their answers in the same order. What only reads, and packs, which nothing names yet, are
+// asked for ahead, on threads of their own: most of the time at a service goes by waiting. What else writes, or deletes, is
+// carried out alone, when all before it is answered.
 
 internal import Histories
 internal import Primitives
@@ -15,7 +15,7 @@ final class RequestQueue {
   /// The next one last.
   private var waiting: [Request] = []
   /// Of the next requests those that are under way, in their order.
-  private var begun: [Reading] = []
+  private var begun: [Errand] = []
 
   /// Requests under way at once, and answers in memory, with the one that the caller works on: as many as the courier
   /// carries out. An answer has at most ``RemoteRequests/answerByteCountLimit`` bytes.
@@ -24,7 +24,7 @@ final class RequestQueue {
   init(_ requests: RemoteRequests) { self.requests = requests }
 
   /// Threads do not outlive it: a remote is not used any more when a run is over.
-  deinit { for reading in begun { _ = reading.wait() } }
+  deinit { for errand in begun { _ = errand.wait() } }
 
   var lastError: RemoteError? { requests.lastError }
   /// Requests that were answered.
@@ -43,24 +43,24 @@ final class RequestQueue {
   /// Answers the next request.
   /// - Precondition: one waits.
   func answerNext() -> Answer {
-    readAhead()
+    beginAhead()
     guard let request = waiting.popLast() else { preconditionFailure("nobody asked for anything") }
     guard !begun.isEmpty else { return requests.answer(request) }
     return requests.note(begun.removeFirst().wait(), of: request)
   }
 
-  /// Begins to read what is next. A request that is alone needs no thread.
-  private func readAhead() {
+  /// Begins what is next. A request that is alone needs no thread.
+  private func beginAhead() {
     while begun.count < min(Self.limit, waiting.count), waiting.count > 1 || !begun.isEmpty {
       let request = waiting[waiting.count - 1 - begun.count]
-      guard request.isReading, let reading = Reading(request, requests) else { return }
-      begun.append(reading)
+      guard request.mayOverlap, let errand = Errand(request, requests) else { return }
+      begun.append(errand)
     }
   }
 }
 
 /// A request that a thread of its own carries out.
-private final class Reading {
+private final class Errand {
   private final class Place: Sendable {
     let answer = Mutex<Result<Answer, RemoteError>?>(nil)
   }
@@ -89,10 +89,10 @@ private final class Reading {
 }
 
 extension Request {
-  /// Whether it changes nothing, so that it may be asked before others are answered.
-  fileprivate var isReading: Bool {
+  /// Whether it may be carried out before others are answered.
+  fileprivate var mayOverlap: Bool {
     switch self {
-    case .list, .get, .stat: true
+    case .list, .get, .stat, .put(.pack, _): true
     case .put, .delete: false
     }
   }

@@ -29,7 +29,7 @@ extension Synchronizer {
     }
     // Whole photos are hashed: other commands wait meanwhile.
     var byteCount = 0
-    while history.waitingCount < limit, byteCount < Self.batchByteCount,
+    while history.waitingCount < limit, byteCount < Self.captureBatchByteCount,
       let capture = captureChanges.takeFresh()
     { byteCount += try takeFresh(capture) }
     while history.waitingCount < limit, let capture = captureChanges.takeRelabelled() {

@@ -40,6 +40,8 @@ public final class Synchronizer {
   /// Changes that are read and sealed at once.
   static let batchCount = 4_000
   static let batchByteCount = 16 << 20
+  /// Captures that are hashed at once: some more than one segment takes.
+  static let captureBatchByteCount = 64 << 20
 
   init(
     file: DatabaseFile, vault: Vault, items: AccountItems, store: SyncStore, clock: VaultClock,

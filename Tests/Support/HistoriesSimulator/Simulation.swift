@@ -422,6 +422,7 @@ extension Limits {
   static let simulated: Limits = {
     var limits = Limits()
     limits.operationsPerSegment = 4
+    limits.contentsPerPack = 2
     limits.brakeCount = 6
     return limits
   }()

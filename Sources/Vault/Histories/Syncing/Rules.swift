@@ -6,6 +6,7 @@
 /// Numbers that tests make small.
 struct Limits: Sendable {
   var operationsPerSegment = Segment.operationCountLimit
+  var contentsPerPack = Pack.entryCountLimit - 1
   /// Epochs that an account may have: an envelope holds all of their keys.
   var epochCount = Envelope.epochCountLimit
   /// Removals and replacements of other devices' records by one device in a day that are believed without a question,

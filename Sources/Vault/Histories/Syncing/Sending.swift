@@ -92,18 +92,16 @@ extension History {
   /// Moves changes from the outbox into a staged segment, and seals their contents.
   private mutating func takeFromOutbox(keys: EpochKeys, on machine: inout some Machine) -> StagedSegment {
     let changes = Array(outbox.prefix(limits.operationsPerSegment))
-    var pack = PackWriter()
-    var holdsCaptures = false
+    var packs = SegmentPacks(keys: keys, account: account, contentLimit: limits.contentsPerPack)
     var operationsByteCount = 0
     var operations: [Operation] = []
     var said: [LocalChange] = []
     var taken = 0
     var shared: [(operation: Int, pack: PackReference, entry: UInt32)] = []
-    for change in changes {
-      // Parts of captures have packs of their own.
-      if pack.count > 0, change.content != nil, change.isOfCapturePart != holdsCaptures { break }
+    filling: for change in changes {
       operationsByteCount += change.byteCount
       guard operationsByteCount < Segment.byteCountLimit / 2 else { break }
+      var place = Place(pack: 0, entry: 0)
       if let name = change.content {
         // A part that cannot be read any more takes its version with it: nobody takes an addition without its parts.
         if case .add(let added) = change,
@@ -118,17 +116,17 @@ extension History {
           taken += 1
           continue
         }
-        holdsCaptures = change.isOfCapturePart
-        guard pack.append(frame, kind: holdsCaptures ? .chunk : .frame) else {
-          // `add` refuses what no pack can hold.
-          if pack.count > 0 { break }
+        switch packs.place(frame, kind: change.isOfCapturePart ? .chunk : .frame, on: &machine) {
+        case .placed(let new): place = new
+        case .full: break filling
+        // `add` refuses what no pack can hold.
+        case .tooLarge:
           taken += 1
           continue
         }
       }
       taken += 1
       said.append(change)
-      let place = Place(pack: 0, entry: UInt32(pack.count))
       switch change {
       case .add(let added):
         if !rules.packsHaveOneSegment, let (pack, entry) = packOfEarlierSegment(with: added.frameHash) {
@@ -143,12 +141,7 @@ extension History {
       }
     }
     outbox.removeFirst(taken)
-    var packs: [(hash: ObjectHash, object: [UInt8])] = []
-    if pack.count > 0 {
-      let object = pack.seal(random: machine.random(Pack.randomByteCount), keys: keys, account: account)
-      packs = [(ObjectHash(hashing: object), object)]
-    }
-    var staged = StagedSegment(packs: packs, operations: operations, changes: said)
+    var staged = StagedSegment(packs: packs.finish(on: &machine), operations: operations, changes: said)
     for (number, pack, entry) in shared { staged.share(pack, entry: entry, operation: number) }
     return staged
   }
