@@ -32,9 +32,13 @@ extension Synchronizer {
   public func sweep(
     at remote: any Remote, allows: (DeadPacks) throws -> Bool, progress: (SyncReport) -> Bool = { _ in true }
   ) throws -> SyncReport {
-    let report = try run(.sweep, at: remote, deletes: allows, progress: progress)
-    if report.outcome == .complete {
+    var report = try run(.sweep, at: remote, deletes: allows, progress: progress)
+    guard report.outcome == .complete else { return report }
+    do {
       try JoinRequests(remote, address()).deleteVoid(at: now, known: Set(history.devices.map(\.id)))
+    } catch SyncError.remote(let error) {
+      report.outcome = .unreachable
+      report.remoteError = error
     }
     return report
   }

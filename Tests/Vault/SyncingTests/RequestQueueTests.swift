@@ -40,12 +40,23 @@ struct RequestQueueTests {
     #expect(remote.mostAtOnce == 4)
   }
 
+  @Test("Packs are put four at once, and what names them comes after the last", .timeLimit(.minutes(1)))
+  func fourPacks() throws {
+    let remote = RecordingRemote(meeting: 4)
+    let queue = queue(remote)
+    queue.add(packs(6).map { .put($0, [1, 2]) } + [.put(.format, [3])])
+    while queue.next != nil {
+      guard case .done = queue.answerNext() else { return #expect(Bool(false), "no answer") }
+    }
+    #expect(remote.mostAtOnce == 4 && remote.log.count == 7 && queue.byteCount == 13)
+  }
+
   @Test("What writes waits until all before it is answered, and nothing after it is asked before")
   func writesAlone() throws {
     let remote = RecordingRemote()
     let queue = queue(remote)
     let names = packs(5)
-    queue.add([.get(names[0]), .stat(names[1]), .put(names[2], [1]), .get(names[3]), .delete(names[4])])
+    queue.add([.get(names[0]), .stat(names[1]), .put(.format, [1]), .get(names[3]), .delete(names[4])])
     var after: [Set<String>] = []
     while queue.next != nil {
       _ = queue.answerNext()
