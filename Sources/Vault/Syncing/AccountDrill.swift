@@ -74,10 +74,11 @@ public struct AccountDrill: Sendable {
     }
     let outcome = try perform(.account(.approve(entry), slot, at: now))
     guard outcome == .complete else { throw SyncError.refused(outcome) }
-    _ = try perform(.begin(.sync, at: now))
+    // Lists packs too: the large parts of captures are not got.
+    _ = try perform(.begin(.verify, at: now))
     digest = history.stateDigest()
     messageCount = history.shownCount(of: .message)
     captureCount = history.shownCount(of: .capture)
-    missingCount = history.missingContentCount
+    missingCount = history.missingContentCount + history.lostElsewhere.count
   }
 }

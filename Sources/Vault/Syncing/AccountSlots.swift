@@ -15,6 +15,9 @@ extension Synchronizer {
   /// Whether a slot in force opens with a passphrase or words.
   /// - Throws: `SyncError.remote`; `KeychainError`, `Argon2idError`.
   public func opens(with secret: AccountSecret, at remote: any Remote) throws -> Bool {
+    guard !awaitsApproval else { throw SyncError.notApproved }
+    // Another device may have changed the slots. Offline, those that are known are the answer.
+    _ = try run(.sync, at: remote)
     do {
       let slot = try openSlot(with: secret, at: remote)
       return history.slots.contains { $0.id == slot.id }

@@ -31,7 +31,8 @@ extension AccountLink {
   private func waiting(for address: AccountAddress) throws -> Synchronizer? {
     guard try exists() else { return nil }
     let synchronizer = try open()
-    guard synchronizer.awaitsApproval else { throw SyncError.hasAccount }
+    guard synchronizer.mayAsk else { throw SyncError.hasAccount }
+    guard synchronizer.awaitsApproval else { return nil }
     let known = try synchronizer.address().text()
     let isSame = address.text().withBytes { given in
       known.withBytes { constantTimeEqual($0, given) }
@@ -43,6 +44,9 @@ extension AccountLink {
 extension Synchronizer {
   /// Whether this device asked to be enrolled, and no key of the account came yet.
   public var awaitsApproval: Bool { history.awaitsKeys }
+
+  /// Whether this device may ask to be enrolled: it never was, or by an operation that does not count any more.
+  public var mayAsk: Bool { !history.knowsThisDevice }
 
   /// Whether this device belongs to the account.
   public var isMember: Bool { history.isMember }
@@ -57,19 +61,21 @@ extension Synchronizer {
       JoinRequest(device: history.deviceEntry, madeAt: now), id: id)
   }
 
-  /// The devices that ask to be enrolled, the latest first.
+  /// The devices that ask to be enrolled, the latest first. What is new is got first: who belongs to the account, and which
+  /// card is in force.
   /// - Returns: also how many requests this device's card does not open.
-  /// - Throws: `SyncError.remote`; `KeychainError`.
-  public func waitingDevices(at remote: any Remote) throws -> (
-    devices: [WaitingDevice], unreadableCount: Int
-  ) {
-    try JoinRequests(remote, address()).waiting(at: now, without: Set(history.devices.map(\.id)))
+  /// - Throws: `SyncError.remote`, `.notApproved`, `.refused`; else as a run.
+  public func waitingDevices(
+    at remote: any Remote, progress: (SyncReport) -> Bool = { _ in true }
+  ) throws -> (devices: [WaitingDevice], unreadableCount: Int) {
+    try pull(at: remote, progress: progress)
+    return try JoinRequests(remote, address()).waiting(at: now, without: Set(history.devices.map(\.id)))
   }
 
   /// Enrols a device whose words the user has compared: it gets all keys.
   ///
   /// - Parameters:
-  ///   - device: of ``waitingDevices(at:)``. If its name is taken, it gets another one.
+  ///   - device: of ``waitingDevices(at:progress:)``. If its name is taken, it gets another one.
   ///   - secret: opens a slot of the account.
   ///   - remote: where it is.
   ///   - progress: as of ``run(_:at:progress:)``.
@@ -81,7 +87,9 @@ extension Synchronizer {
   ) throws -> SyncReport {
     let slot = try openSlotAndPull(with: secret, at: remote, progress: progress)
     // Another device may have approved it meanwhile.
-    if !history.devices.contains(where: { $0.id == device.entry.id }) {
+    let known = history.devices.first { $0.id == device.entry.id }
+    guard known?.isRevoked != true else { throw SyncError.refused(.keyInUse) }
+    if known == nil {
       let outcome = try change(.approve(device.entry.named(unlike: takenNames)), with: slot)
       guard outcome == .complete else { throw SyncError.refused(outcome) }
     }

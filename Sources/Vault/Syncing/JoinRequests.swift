@@ -33,7 +33,7 @@ struct JoinRequests {
   private let address: AccountAddress
 
   /// How many objects are looked at: anybody with the credentials can write there.
-  private static let objectLimit = 256
+  private static let objectLimit = 1_024
 
   init(_ remote: any Remote, _ address: AccountAddress) {
     requests = RemoteRequests(remote, account: address.account)
@@ -62,7 +62,7 @@ struct JoinRequests {
         words: entry.words(in: address.account), requests: asked.map(\.id))
     }
     return (
-      devices.sorted { ($1.askedAt, $0.entry.id) < ($0.askedAt, $1.entry.id) }, all.unreadableCount
+      devices.sorted { ($1.askedAt, $0.entry.id) < ($0.askedAt, $1.entry.id) }, all.unreadable.count
     )
   }
 
@@ -71,31 +71,37 @@ struct JoinRequests {
     for id in ids { _ = requests.carryOut(.delete(.request(id))) }
   }
 
-  /// Deletes what is void, or was granted.
+  /// Deletes what is void, was granted, or cannot be read for as long.
   func deleteVoid(at now: UInt64, known: Set<DeviceID>) throws {
-    let void = try all().requests.filter {
-      $0.request.isVoid(at: now) || known.contains($0.request.device.id)
-    }
-    delete(void.map(\.id))
+    let all = try all()
+    delete(
+      all.requests.filter { $0.request.isVoid(at: now) || known.contains($0.request.device.id) }.map(\.id))
+    // What another card made, or nobody, goes by the place's clock.
+    delete(
+      all.unreadable.filter { object in
+        object.date.map { $0 + JoinRequest.lifetime < all.time ?? 0 } ?? false
+      }.compactMap { if case .request(let id) = $0.name { id } else { nil } })
   }
 
-  private func all() throws -> (requests: [(id: RequestID, request: JoinRequest)], unreadableCount: Int) {
-    guard case .listed(let objects, _) = try answer(.list(.requests)) else { return ([], 0) }
+  private func all() throws -> (
+    requests: [(id: RequestID, request: JoinRequest)], unreadable: [ListedObject], time: UInt64?
+  ) {
+    guard case .listed(let objects, let time) = try answer(.list(.requests)) else { return ([], [], nil) }
     var found: [(id: RequestID, request: JoinRequest)] = []
-    let small = objects.filter { $0.byteCount <= JoinRequest.byteCountLimit }
-    for object in small.sorted(by: { ($1.date ?? 0, $0.name) < ($0.date ?? 0, $1.name) }).prefix(
-      Self.objectLimit)
-    {
-      guard case .request(let id) = object.name, case .got(let bytes) = try answer(.get(object.name)) else {
+    var unreadable: [ListedObject] = []
+    let latest = objects.sorted { ($1.date ?? 0, $0.name) < ($0.date ?? 0, $1.name) }
+    for object in latest.prefix(Self.objectLimit) {
+      guard case .request(let id) = object.name else { continue }
+      guard object.byteCount <= JoinRequest.byteCountLimit,
+        case .got(let bytes) = try answer(.get(object.name)),
+        let request = try? JoinRequest(bytes, id: id, account: address.account, urlSecret: address.secret)
+      else {
+        unreadable.append(object)
         continue
       }
-      if let request = try? JoinRequest(
-        bytes, id: id, account: address.account, urlSecret: address.secret)
-      {
-        found.append((id, request))
-      }
+      found.append((id, request))
     }
-    return (found, objects.count - found.count)
+    return (found, unreadable, time)
   }
 
   private func answer(_ request: Request) throws -> Answer {

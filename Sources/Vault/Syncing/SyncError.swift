@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+public import Captures
 public import Histories
 public import Remotes
 
@@ -61,6 +62,8 @@ public struct SyncReport: Sendable {
   public var missingCount = 0
   /// Objects of other devices that the remote does not have yet, or has damaged.
   public var awaitedCount = 0
+  /// Captures of which a part is neither here nor at the remote, as a run of purpose `verify` finds.
+  public var lostCaptures: [CaptureID] = []
   /// What is wrong at the remote.
   public var alarms: Set<Alarm> = []
   /// Requests that were answered, and bytes in them.

@@ -125,6 +125,7 @@ public final class Synchronizer {
     report.waitingCount = history.waitingCount
     report.missingCount = history.missingContentCount + lost.count
     report.onlyHereCount = try onlyHereCount()
+    report.lostCaptures = history.lostElsewhere.sorted()
     if report.outcome == .complete, purpose == .sync || history.alarms.isEmpty {
       state.lastComplete = clock.now()
     }

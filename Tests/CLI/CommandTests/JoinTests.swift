@@ -92,6 +92,10 @@ struct JoinTests {
   @Test("A new card takes the old one's place on all devices, for the passphrase and for requests")
   func newCard() throws {
     #expect(try devices.first(["remote", "card", "--new", "--pin-file", "pass"]).status == 2)
+    // A file that is there is kept, and so is the card.
+    let before = try devices.first(["remote", "card"]).output
+    #expect(try devices.first(["remote", "card", "--new", "--out", "card"]).status == 9)
+    #expect(try devices.first(["remote", "card"]).output == before)
     let made = try devices.first(["remote", "card", "--new", "--out", "card2"])
     #expect(made.status == 0 && made.error.contains("The account has a new card"), "\(made)")
     // A request with the old card is told from none.

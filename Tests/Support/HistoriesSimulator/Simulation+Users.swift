@@ -129,7 +129,14 @@ extension Simulation {
     }
     computers[index].requests = []
     computers[index].beforeRun = 0
-    computers[index].restart()
+    restart(index)
+  }
+
+  /// S7: a process that comes next knows what the one before it knew.
+  private mutating func restart(_ index: Int) {
+    if let difference = computers[index].restart() {
+      fail(.s7, "the history of device \(index) has other \(difference) when it is read again")
+    }
   }
 
   private mutating func copy(_ index: Int, sameRandomness: Bool) {
@@ -141,7 +148,7 @@ extension Simulation {
     copy.unacknowledged = []
     copy.beforeRun = 0
     copy.saved = nil
-    copy.restart()
+    if let difference = copy.restart() { fail(.s7, "a copy has other \(difference) when it is read") }
     computers.append(copy)
   }
 
@@ -152,7 +159,7 @@ extension Simulation {
       if written[name]?.author == computers[index].history.device { written[name]?.isOrphan = true }
     }
     computers[index].putBack(saved)
-    computers[index].restart()
+    restart(index)
     computers[index].requests = []
     computers[index].unacknowledged = []
     computers[index].beforeRun = 0

@@ -39,8 +39,8 @@ struct JoinRequestFormatTests {
     let long = JoinRequest(
       device: DeviceEntry(
         id: samples.device, signingKey: request.device.signingKey, agreementKey: request.device.agreementKey,
-        level: 1, name: String(repeating: "n", count: DeviceEntry.nameByteCountLimit),
-        replaces: samples.otherDevice), madeAt: .max)
+        level: 1, name: String(repeating: "n", count: DeviceEntry.nameByteCountLimit), replaces: nil),
+      madeAt: .max)
     let longest = long.seal(id: id, account: samples.account, urlSecret: secret)
     #expect(try JoinRequest(longest, id: id, account: samples.account, urlSecret: secret) == long)
   }
@@ -48,7 +48,9 @@ struct JoinRequestFormatTests {
   @Test("The example keeps its bytes")
   func example() {
     #expect(digest(sealed()) == "a34895df16ba45d34b9c70ff10fe4d381fccd7a4ac5cf26f3ff50787d6f73b6e")
-    #expect(digest(request.device.fingerprint(in: samples.account)) == "b222664bad30f375d9a9ae7e4f32c471612bc3d19b0de1eaba2c422637f7a785")
+    #expect(
+      digest(request.device.fingerprint(in: samples.account))
+        == "b222664bad30f375d9a9ae7e4f32c471612bc3d19b0de1eaba2c422637f7a785")
   }
 
   @Test("Another card, another account and another name open nothing")

@@ -123,14 +123,42 @@ struct EnrollingTests {
     let count = try folder.files().keys.count { $0.contains("/control/") }
     #expect(try approve(device).outcome == .complete)
     #expect(try folder.files().keys.count { $0.contains("/control/") } == count)
-    // Who was revoked does not come back by an old request.
+    // Who was revoked does not come back by an old request, also if the approving device had not heard of it.
     try JoinRequests(folder.remote, address()).put(
       JoinRequest(device: device.entry, madeAt: UInt64(Date().timeIntervalSince1970)),
       id: RequestID(beginningOf: SystemRandom.publicBytes(count: 16)))
     _ = try first.coffer.account.open().revoke(
       device.entry.id, with: AccountSecret(SyncedCoffer.passphrase()), at: folder.remote)
     #expect(try waiting().isEmpty)
+    #expect(throws: SyncError.refused(.keyInUse)) { try approve(device) }
     #expect(try second.sync(at: folder.remote).outcome == .revoked)
+    #expect(throws: SyncError.hasAccount) { try ask(second) }
+  }
+
+  @Test("A device whose approval a new card has overtaken asks anew")
+  func overtaken() throws {
+    try second.add("of the second")
+    try ask(second)
+    let third = try SyncedCoffer()
+    try third.join(first, at: folder.remote, name: "third")
+    try first.sync(at: folder.remote)
+    // Two devices do both at once: the approval is by an owner key that is not in force any more.
+    let elsewhere = try RemoteFolder()
+    try folder.copy(into: elsewhere)
+    let passphrase = AccountSecret(try SyncedCoffer.passphrase())
+    let waiting = try #require(
+      try third.coffer.account.open().waitingDevices(at: elsewhere.remote).devices.first)
+    _ = try third.coffer.account.open().approve(waiting, with: passphrase, at: elsewhere.remote)
+    _ = try first.coffer.account.open().changeSlots(
+      adding: passphrase, removing: { _ in [] }, changesCard: true, costs: SyncedCoffer.costs(),
+      with: passphrase, at: folder.remote)
+    try elsewhere.copy(into: folder)
+    for coffer in [first, third, second] { try coffer.sync(at: folder.remote) }
+    #expect(try second.sync(at: folder.remote).outcome == .notMember)
+    try ask(second)
+    try approve(#require(try self.waiting().first))
+    #expect(try second.sync(at: folder.remote).outcome == .complete)
+    #expect(try second.shown().count == 4)
   }
 
   @Test("A request of an exchanged key has other words; torn, foreign, old and large ones ask for nobody")
@@ -154,13 +182,19 @@ struct EnrollingTests {
     }
     try requests.put(foreign(now - 8 * 86_400), id: id())
     stranger = P256PrivateKey()
+    for (name, replaces) in [("", nil), ("rejoins", entry.id)] as [(String, DeviceID?)] {
+      let odd = DeviceEntry(
+        id: DeviceID(beginningOf: SystemRandom.publicBytes(count: 16)), signingKey: stranger.publicKey,
+        agreementKey: P256PrivateKey().publicKey, level: 1, name: name, replaces: replaces)
+      try requests.put(JoinRequest(device: odd, madeAt: now), id: id())
+    }
     let prefix = Hexadecimal.text(try address().account.bytes) + "/"
     let torn = foreign(now).seal(id: id(), account: try address().account, urlSecret: try address().secret)
     for bytes in [torn, Array(torn.dropLast()), [UInt8](repeating: 0, count: 1_000), []] {
       try folder.remote.put(prefix + ObjectName.request(id()).path, bytes)
     }
     let found = try first.coffer.account.open().waitingDevices(at: folder.remote)
-    #expect(found.devices.count == 2 && found.unreadableCount == 4)
+    #expect(found.devices.count == 2 && found.unreadableCount == 6)
     #expect(Set(found.devices.map(\.words)).count == 2)
     #expect(found.devices.contains { $0.words == asking.enrolmentWords })
     // The user takes the one whose words the device shows.

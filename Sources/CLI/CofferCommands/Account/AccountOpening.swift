@@ -28,7 +28,9 @@ struct AccountOptions: ParsableArguments {
     let (coffer, secret) =
       try usesWords ? opening.openByWordsOfAccount(context) : opening.open(byWords: false, context)
     context.advise(coffer)
-    return (try OpenAccount(coffer), secret)
+    let account = try OpenAccount(coffer)
+    guard !account.synchronizer.awaitsApproval else { throw SyncError.notApproved }
+    return (account, secret)
   }
 
   /// Does work with a slot at the remote, with a progress bar.

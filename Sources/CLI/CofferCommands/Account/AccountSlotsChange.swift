@@ -210,14 +210,15 @@ struct AccountSlotsChange {
   }
 
   /// Gives the account a new card, with which this coffer's passphrase opens it.
-  func makeCard(with passphrase: AccountSecret) throws {
+  /// - Returns: how the run ended that told the others; whatever that is, the card is another one.
+  func makeCard(with passphrase: AccountSecret) throws -> SyncEnding {
     let remote = try open.place.open()
     let report = try changing(usesWords: false) { goesOn in
       try open.synchronizer.changeSlots(
         adding: passphrase, removing: { _ in [] }, isOwn: true, changesCard: true, costs: .recommended,
         with: passphrase, at: remote, progress: goesOn)
     }
-    try SyncEnding(report, open.synchronizer).check(context)
+    return SyncEnding(report, open.synchronizer)
   }
 
   private func changing(

@@ -41,11 +41,19 @@ struct DeviceApproveCommand: CofferCommand {
   func execute(_ context: CommandContext) throws {
     let (open, secret) = try account.open(context)
     let remote = try open.place.open()
-    let (waiting, unreadableCount) = try open.synchronizer.waitingDevices(at: remote)
+    let (waiting, unreadableCount) = try OpenAccount.watching("syncing", context) { goesOn in
+      try open.synchronizer.waitingDevices(at: remote, progress: goesOn)
+    }
     let chosen = try choose(among: waiting, unreadableCount)
     try compare(chosen, context)
     let report = try account.watching("approving", context) { goesOn in
       try open.synchronizer.approve(chosen, with: secret, at: remote, progress: goesOn)
+    }
+    do { try SyncEnding(report, open.synchronizer).check(context) } catch {
+      var failure = Failure(error)
+      failure.message = "the device is approved, but the others were not told: \(failure.message)"
+      failure.hint = "'coffer sync' tells them"
+      throw failure
     }
     let name = open.synchronizer.devices.first { $0.id == chosen.entry.id }?.name ?? chosen.entry.name
     if context.isJSON {
@@ -55,13 +63,16 @@ struct DeviceApproveCommand: CofferCommand {
       context.remark("The device belongs to the account\(renamed) as '\(name)'.")
       context.remark("It gets everything with its next 'coffer sync', or at once if it waits.")
     }
-    try SyncEnding(report, open.synchronizer).check(context)
+  }
+
+  private var givenWords: [String]? {
+    fingerprint?.lowercased().split(whereSeparator: \.isWhitespace).map(String.init)
   }
 
   // MARK: Which
 
   private func choose(among waiting: [WaitingDevice], _ unreadableCount: Int) throws -> WaitingDevice {
-    let found: [WaitingDevice]
+    var found: [WaitingDevice]
     if let device {
       let named = waiting.filter { $0.entry.name == device }
       let digits = device.lowercased()
@@ -71,12 +82,16 @@ struct DeviceApproveCommand: CofferCommand {
     } else {
       found = waiting
     }
+    // Whoever has the card can ask under any name and identifier; the words are those of one device.
+    if let given = givenWords, let meant = found.first(where: { $0.words == given }) { found = [meant] }
     if found.count == 1 { return found[0] }
     guard found.isEmpty else {
-      let list = found.map { "\($0.entry.id.short) '\($0.entry.name)'" }.joined(separator: ", ")
+      guard givenWords == nil else { throw Self.different }
+      let list = found.prefix(5).map { "\($0.entry.id.short) '\($0.entry.name)'" }.joined(separator: ", ")
       throw Failure(
-        .missing, "several_devices", "\(found.count) devices ask to join: \(list)",
-        hint: "give the beginning of the identifier of the one that you mean")
+        .missing, "several_devices",
+        "\(found.count.grouped) devices ask to join: \(list)\(found.count > 5 ? ", ..." : "")",
+        hint: "give --fingerprint with the words that your device shows, or the beginning of its identifier")
     }
     throw Self.none(unreadableCount, otherCount: waiting.count)
   }
@@ -101,9 +116,8 @@ struct DeviceApproveCommand: CofferCommand {
   // MARK: Comparing
 
   private func compare(_ device: WaitingDevice, _ context: CommandContext) throws {
-    if let fingerprint {
-      let given = fingerprint.lowercased().split(whereSeparator: \.isWhitespace).map(String.init)
-      guard given == device.words else { throw Self.different }
+    if let givenWords {
+      guard givenWords == device.words else { throw Self.different }
       return
     }
     let keys = device.entry.level == 1 ? "in a chip" : "in software"

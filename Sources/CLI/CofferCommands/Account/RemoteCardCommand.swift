@@ -52,7 +52,22 @@ struct RemoteCardCommand: CofferCommand {
         .refused, "terminal_unfit", "a code is dark on light, so it needs a terminal with colours",
         hint: "leave out --qr, and the address is printed")
     }
-    let account = try new ? replaceCard(context) : OpenAccount(context.open(opening))
+    guard new else { return try show(OpenAccount(context.open(opening)), context) }
+    let (account, ending) = try replaceCard(context)
+    do {
+      try show(account, context)
+      try ending.check(context)
+    } catch {
+      // The card is another one, whatever came of the rest.
+      var failure = Failure(error)
+      failure.message = "the account has a new card, but \(failure.message)"
+      failure.hint =
+        "'coffer sync' tells the other devices, and 'coffer remote card' prints the new card again"
+      throw failure
+    }
+  }
+
+  private func show(_ account: OpenAccount, _ context: CommandContext) throws {
     let card = try account.synchronizer.address().text()
     if let out {
       try write(card, to: out)
@@ -74,14 +89,25 @@ struct RemoteCardCommand: CofferCommand {
   }
 
   /// Gives the account a new card, and the other devices its secret.
-  private func replaceCard(_ context: CommandContext) throws -> OpenAccount {
+  private func replaceCard(_ context: CommandContext) throws -> (OpenAccount, SyncEnding) {
     let (coffer, secret) = try AccountOpening(passphrase: opening.passphrase, phrase: PhraseOptions())
       .openByPassphrase(context)
     context.advise(coffer)
     let account = try OpenAccount(coffer)
-    try AccountSlotsChange(account, context).makeCard(with: secret)
+    guard !account.synchronizer.awaitsApproval else { throw SyncError.notApproved }
+    // Before anything is changed: can it be shown?
+    if let out {
+      guard !FileManager.default.fileExists(atPath: out) else {
+        throw Failure(MessageFormatError.alreadyExists, naming: out)
+      }
+      do { _ = try CommandSurroundings.current.files.make(out, record: nil, needsName: false) } catch {
+        throw Failure(error, naming: out)
+      }
+    }
+    if qr { _ = try code(of: account.synchronizer.address().text()) }
+    let ending = try AccountSlotsChange(account, context).makeCard(with: secret)
     context.remark("The account has a new card; with the old one, the passphrase opens nothing any more.")
-    return account
+    return (account, ending)
   }
 
   private func print(_ start: [UInt8], _ card: borrowing SecretBytes, _ end: [UInt8]) {
@@ -104,6 +130,11 @@ struct RemoteCardCommand: CofferCommand {
 
   /// The card is on the screen then, so that text may be a String.
   private func draw(_ card: borrowing SecretBytes) throws {
+    let graphics = TerminalGraphics.detect(environment: ProcessInfo.processInfo.environment)
+    Terminal.write(Array(try code(of: card).text(in256Colours: graphics != .none).utf8).rawSpan)
+  }
+
+  private func code(of card: borrowing SecretBytes) throws -> QRCode {
     let text = card.withBytes { String(decoding: [UInt8](copying: $0), as: UTF8.self) }
     let code: QRCode
     do { code = try QRCode(text) } catch { throw Failure(makingCode: error) }
@@ -114,7 +145,6 @@ struct RemoteCardCommand: CofferCommand {
         "the code is \(code.fullSideLength) columns wide, and this terminal \(columns)",
         hint: "make it wider, or its letters smaller; or leave out --qr")
     }
-    let graphics = TerminalGraphics.detect(environment: ProcessInfo.processInfo.environment)
-    Terminal.write(Array(code.text(in256Colours: graphics != .none).utf8).rawSpan)
+    return code
   }
 }

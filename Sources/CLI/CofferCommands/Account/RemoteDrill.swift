@@ -65,7 +65,7 @@ struct RemoteDrill {
     guard found.missingCount == 0 else {
       throw Failure(
         .corrupt, "remote_incomplete",
-        "a restore would lack \(found.missingCount.counted("message")) of \(found.messageCount)",
+        "a restore would lack \(found.missingCount.grouped) of \((found.messageCount + found.captureCount).grouped) messages and captures",
         hint: "'coffer remote verify --read 100' puts back what this device has")
     }
     guard found.digest == here.digest else {

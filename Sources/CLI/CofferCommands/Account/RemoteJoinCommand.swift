@@ -48,7 +48,7 @@ struct RemoteJoinCommand: CofferCommand {
   func execute(_ context: CommandContext) throws {
     let deviceName = try DeviceName.checked(name)
     let coffer = try context.open(opening)
-    if try coffer.account.exists(), try !coffer.account.open().awaitsApproval { throw SyncError.hasAccount }
+    if try coffer.account.exists(), try !coffer.account.open().mayAsk { throw SyncError.hasAccount }
     let address = try card.address(context)
     let remote = try address.place.open()
     let synchronizer = try coffer.account.askToJoin(

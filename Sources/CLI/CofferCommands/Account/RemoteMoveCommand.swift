@@ -53,6 +53,8 @@ struct RemoteMoveCommand: CofferCommand {
     _ = try remote.stat("coffer/probe")
     let coffer = try context.open(opening)
     let synchronizer = try coffer.account.open()
+    guard !synchronizer.awaitsApproval else { throw SyncError.notApproved }
+    if let stop = try synchronizer.status().stop { throw Failure(outcome: stop, nil) }
     let wasThere = try synchronizer.isThere(at: remote)
     if !wasThere { try checkMayFill(synchronizer, place, context) }
     try synchronizer.move(to: place)
@@ -69,6 +71,7 @@ struct RemoteMoveCommand: CofferCommand {
       try SyncEnding(report, synchronizer).check(context)
     } catch {
       var failure = Failure(error)
+      failure.message = "at the new place: \(failure.message)"
       failure.hint =
         "this device goes on at the new place with 'coffer sync'; 'coffer remote move' also leads back"
       throw failure
@@ -86,7 +89,6 @@ struct RemoteMoveCommand: CofferCommand {
   private func checkMayFill(
     _ synchronizer: Synchronizer, _ place: RemotePlace, _ context: CommandContext
   ) throws {
-    guard !synchronizer.awaitsApproval else { throw SyncError.notApproved }
     let awayCount = try synchronizer.capturesElsewhere().count
     guard awayCount == 0 else {
       throw Failure(

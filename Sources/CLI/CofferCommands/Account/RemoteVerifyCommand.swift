@@ -4,6 +4,7 @@ internal import ArgumentParser
 internal import CofferKit
 internal import Couriers
 internal import Histories
+internal import Primitives
 internal import Syncing
 
 struct RemoteVerifyCommand: CofferCommand {
@@ -38,6 +39,8 @@ struct RemoteVerifyCommand: CofferCommand {
     let damagedPacks: Int
     let absentPacks: Int
     let putBack: Int
+    /// Captures of which a part is neither here nor there, by their identifiers.
+    let lostCaptures: [String]
     let alarms: [String]
   }
 
@@ -69,9 +72,11 @@ struct RemoteVerifyCommand: CofferCommand {
         Answer(
           packs: found.packCount, readPacks: found.readCount, damagedPacks: found.damagedCount,
           absentPacks: found.absentCount, putBack: report.putBackCount,
-          alarms: SyncEnding.codes(report.alarms)))
+          lostCaptures: report.lostCaptures.map(\.description), alarms: SyncEnding.codes(report.alarms)))
     } else if report.putBackCount > 0 {
-      context.remark("Put back: \(report.putBackCount.counted("message")) that the place had lost.")
+      context.remark(
+        "Put back, since the place had lost them: \(report.putBackCount.counted("message or part of a capture", "messages or parts of captures"))."
+      )
     }
     let ending = SyncEnding(report, account.synchronizer)
     try ending.check(context)
@@ -84,6 +89,6 @@ struct RemoteVerifyCommand: CofferCommand {
         hint: "look at the disk; where other devices have more, run this on them, too")
     }
     let readWords = found.readCount > 0 ? "; read and compared: \(found.readCount)" : ""
-    context.remark("All is there: \(found.packCount.counted("pack")) of messages\(readWords).")
+    context.remark("All is there: \(found.packCount.counted("pack"))\(readWords).")
   }
 }

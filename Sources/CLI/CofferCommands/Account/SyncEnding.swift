@@ -3,6 +3,7 @@
 // How a run ended, in words: warnings about what is to be done, and a failure for what went wrong.
 
 internal import Histories
+internal import Primitives
 internal import Syncing
 
 struct SyncEnding {
@@ -53,6 +54,12 @@ struct SyncEnding {
     }
     if let first = alarms.first { throw first }
     if report.missingCount > 0 { throw Failure.missingContents(report.missingCount) }
+    guard report.lostCaptures.isEmpty else {
+      if !context.isJSON {
+        for capture in report.lostCaptures { Terminal.print("lost  \(capture.description)") }
+      }
+      throw Failure.lostCaptures(report.lostCaptures.count)
+    }
   }
 
   private var warnings: [Warning] {

@@ -98,7 +98,7 @@ extension Failure {
     case .notMember:
       self.init(
         .refused, "device_revoked", "this device does not belong to the account",
-        hint: "'coffer device rejoin' makes it one again")
+        hint: "'coffer device rejoin' makes it one again, with the passphrase; without, 'coffer remote join'")
     case .noSafeEpoch:
       self.init(
         .refused, "no_safe_epoch",
@@ -116,7 +116,9 @@ extension Failure {
         hint: "on a device that has the account: 'coffer remote verify' puts back what is missing or damaged")
     case .ownerForked: self = .forkedOwner
     case .keyInUse, .keyInvalid:
-      self.init(.refused, "device_refused", "the account cannot take this device", hint: "try again")
+      self.init(
+        .refused, "device_refused", "the account cannot take this device",
+        hint: "on that device: 'coffer remote forget', then ask again with 'coffer remote join'")
     case .tooManyEpochs:
       self.init(
         .refused, "account_full", "the account has had all the devices and keys that one can have",
@@ -142,6 +144,15 @@ extension Failure {
       "\(count.counted("message")) cannot be read at the place, and \(count == 1 ? "is" : "are") missing or damaged here",
       hint:
         "on a device that has \(count == 1 ? "it" : "them"): 'coffer remote verify --read 100', then 'coffer sync' here"
+    )
+  }
+
+  /// Captures of which a part is neither here nor at the place.
+  static func lostCaptures(_ count: Int) -> Failure {
+    Failure(
+      .corrupt, "remote_incomplete",
+      "\(count.counted("capture is", "captures are")) not on this device as a whole, and not at the place either",
+      hint: "run 'coffer remote verify' on every device: one that has them puts them back"
     )
   }
 

@@ -75,6 +75,8 @@ public struct JoinRequest: Hashable, Sendable {
     madeAt = try fields.integer()
     device = try DeviceEntry(from: &fields)
     try fields.finish()
+    // A list shows the name; a device that rejoins does so itself.
+    guard !device.name.isEmpty, device.replaces == nil else { throw .malformed }
   }
 
   private static func seal(

@@ -160,9 +160,11 @@ extension History {
       where counts(entry) && !isGone(record, version, heldCounts: false) {
         for part in entry.parts {
           let places = places(of: ContentName(record: record, version: version, part: part))
-          if let place = places.first, let pack = pack(at: place) {
-            names.insert(.pack(place.segment.device, pack.hash))
+          let packs = places.compactMap { place in
+            pack(at: place).map { ObjectName.pack(place.segment.device, $0.hash) }
           }
+          // The best place may be at another remote: one that was seen here comes first.
+          if let name = packs.first(where: remote.hasSeen) ?? packs.first { names.insert(name) }
         }
       }
     }

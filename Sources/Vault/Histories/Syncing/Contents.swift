@@ -220,7 +220,6 @@ extension History {
     where !isGone(content.version.record, content.version.version, heldCounts: true) {
       if let name = firstPack(of: content) { missing.insert(name) }
     }
-    missing.formUnion(packsLostElsewhere(on: machine))
     for name in remote.missingSince.keys where name.isPack && !missing.contains(name) {
       remote.missingSince[name] = nil
     }
@@ -234,19 +233,21 @@ extension History {
     putContentsBack(on: machine)
   }
 
-  /// Packs of parts of captures that are not here, and at the remote no more. Only runs that list packs know.
-  func packsLostElsewhere(on machine: some Machine) -> Set<ObjectName> {
+  /// Captures of which a part is not here, and at the remote no more. Nobody wants such a part until its user asks for it, so
+  /// that no alarm tells of it. Only runs that list packs know.
+  func recordsLostElsewhere(on machine: some Machine) -> Set<RecordID> {
     guard let run, run.purpose != .sync else { return [] }
-    var lost: Set<ObjectName> = []
+    var lost: Set<RecordID> = []
     for record in records.identifiers {
       for (version, entry) in records.versions[record] ?? [:]
       where entry.kind == .capture && counts(entry) && !isGone(record, version, heldCounts: true) {
         for part in entry.parts.dropFirst() {
           let content = ContentName(record: record, version: version, part: part)
-          guard !wanted.contains(content), !isListed(content, of: entry, in: run),
-            !hasContent(content, on: machine), let name = firstPack(of: content)
+          guard !wanted.contains(content),
+            !packs(holding: content).contains(where: { run.listed[$0] != nil }),
+            !hasContent(content, on: machine)
           else { continue }
-          lost.insert(name)
+          lost.insert(record)
         }
       }
     }

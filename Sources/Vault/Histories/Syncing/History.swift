@@ -70,6 +70,9 @@ public struct History: Sendable {
   /// The objects of slots that the control log names, by hash.
   var slotObjects: [ObjectHash: [UInt8]] = [:]
 
+  /// Captures of which a part is neither here nor at the remote, as the last run of this process found that listed packs.
+  public internal(set) var lostElsewhere: Set<RecordID> = []
+
   /// Packs that are damaged at the remote, as this process has seen.
   var damagedPacks: Set<ObjectHash> = []
 

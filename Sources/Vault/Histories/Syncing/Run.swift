@@ -64,6 +64,7 @@ extension History {
     openOwnEnvelopes(on: machine)
     let isFull = purpose != .sync || remote.fullListing.map { $0 + limits.fullListingInterval <= now } ?? true
     run = Run(purpose, at: now, isFull: isFull, alarms: alarms)
+    lostElsewhere = []
     // What an earlier run saw may be gone.
     staged?.checked = []
     return ask([.list(.control), .list(.slots)] + blocksToList().map { .list($0) })
@@ -200,10 +201,10 @@ extension History {
   /// The end of a run: alarms that a whole comparison did not find again are closed, and contents that have been removed
   /// for long are erased.
   private mutating func close(at now: UInt64, on machine: some Machine) -> [Effect] {
+    lostElsewhere = recordsLostElsewhere(on: machine)
     if run?.purpose == .verify {
       passOver()
-      let lost = packsLostElsewhere(on: machine)
-      alarms = alarms.filter { isStillTrue($0, lost: lost) }
+      alarms = alarms.filter(isStillTrue)
       if alarms.isEmpty { releaseAfterAlarm(on: machine) }
     }
     var effects: [Effect] = []
@@ -215,8 +216,7 @@ extension History {
     return effects
   }
 
-  /// - Parameter lost: packs of captures that are neither here nor there.
-  private func isStillTrue(_ alarm: Alarm, lost: Set<ObjectName>) -> Bool {
+  private func isStillTrue(_ alarm: Alarm) -> Bool {
     switch alarm {
     case .forked(let device): chains.forks[device] != nil && membership.revocations[device] == nil
     case .ownerForked: membership.fork != nil
@@ -225,11 +225,10 @@ extension History {
     case .incomplete(let name):
       // A sweep deletes packs whose removals a device did not know when it looked for them.
       run?.listed[name] == nil
-        && (lost.contains(name)
-          || wanted.contains { content in
-            !isGone(content.version.record, content.version.version, heldCounts: true)
-              && places(of: content).contains { pack(at: $0)?.hash == name.hash }
-          })
+        && wanted.contains { content in
+          !isGone(content.version.record, content.version.version, heldCounts: true)
+            && places(of: content).contains { pack(at: $0)?.hash == name.hash }
+        }
     case .rolledBack(let name): run?.listed[name] == nil && !putsBack(name)
     case .tampered, .missing: true
     case .empty: false
