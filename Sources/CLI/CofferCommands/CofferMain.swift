@@ -46,7 +46,7 @@ struct CofferRoot: CommandGroup {
       browse                  list, search and read messages on the whole screen
       trash list|restore|empty
       vault status|rotate|rollback
-      capture add|list|search|show|set|export|verify|remove|queue|mark|sweep
+      capture add|list|search|show|set|export|keep|release|verify|remove|queue|mark|sweep
       identity generate|list|show|export|qr|backup|import
       identity expire|revoke|default|delete
       contact import|list|show|rename|remove|export|qr|verify
@@ -61,11 +61,11 @@ struct CofferRoot: CommandGroup {
       recover                 open with the twelve words, set a new passphrase
       recovery drill          prove that the words work; with --remote, that a restore would bring all
       backup | restore        copy everything into one encrypted file; make a coffer of it
-      remote add|show|card|verify|sweep|forget|policy|restore
+      remote add|restore|join|show|card|verify|sweep|move|forget|policy
                               several devices, and your messages at a place outside of this one
       sync [status|quarantine]
                               get what is new from the other devices, send what waits
-      device list|revoke|rejoin|confirm
+      device list|approve|revoke|rejoin|confirm
                               the devices of your account
       account slots|passphrase|settle
                               what opens your account

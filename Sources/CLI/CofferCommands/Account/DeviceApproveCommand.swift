@@ -38,6 +38,12 @@ struct DeviceApproveCommand: CofferCommand {
     let name: String
   }
 
+  func validate() throws {
+    if let givenWords, givenWords.count != 12 {
+      throw ValidationError("--fingerprint takes twelve words, in one argument")
+    }
+  }
+
   func execute(_ context: CommandContext) throws {
     let (open, secret) = try account.open(context)
     let remote = try open.place.open()
@@ -130,12 +136,15 @@ struct DeviceApproveCommand: CofferCommand {
         .locked, "no_prompt", "this asks a question, and there is no terminal to ask on",
         hint: "add --fingerprint with the twelve words that the device shows")
     }
-    guard try context.confirm("Does that device show the same twelve words?") else { throw Self.different }
+    guard try context.confirm("Does that device show the same twelve words?") else {
+      throw Failure(
+        .refused, "not_confirmed", "nothing was approved; the device still asks",
+        hint: "if it shows other words, somebody else has your card: 'coffer remote card --new'")
+    }
   }
 
   private static let different = Failure(
     .refused, "not_confirmed", "the words differ, so nothing was approved",
-    hint:
-      "somebody else with the card may have asked: look at the device, and run 'coffer remote join' there again"
+    hint: "look at the device again; if it shows other words than these, somebody else has your card"
   )
 }

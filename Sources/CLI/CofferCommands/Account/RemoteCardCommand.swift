@@ -106,7 +106,9 @@ struct RemoteCardCommand: CofferCommand {
     }
     if qr { _ = try code(of: account.synchronizer.address().text()) }
     let ending = try AccountSlotsChange(account, context).makeCard(with: secret)
-    context.remark("The account has a new card; with the old one, the passphrase opens nothing any more.")
+    context.remark(
+      "The account has a new card. With the old one, the passphrase opens nothing any more; the twelve words do."
+    )
     return (account, ending)
   }
 

@@ -59,7 +59,7 @@ struct RemoteJoinCommand: CofferCommand {
         Answer(
           device: Hexadecimal.text(synchronizer.device.bytes), fingerprint: words.joined(separator: " ")))
     }
-    context.remark("This device asks to join. Its twelve words:")
+    context.remark("This device, \(synchronizer.device.short), asks to join. Its twelve words:")
     FingerprintWords.show(words)
     context.remark(
       "On a device of the account, run 'coffer device approve', and compare them there.")
@@ -80,7 +80,10 @@ struct RemoteJoinCommand: CofferCommand {
       }
       guard account.synchronizer.awaitsApproval else { return report }
       if !Interruption.isRequested {
-        guard report.outcome == .notMember, report.alarms.isEmpty else { return report }
+        // A place that does not answer now may answer later.
+        guard [.notMember, .unreachable].contains(report.outcome), report.alarms.isEmpty else {
+          return report
+        }
         var wait = pollfd(fd: bell ?? -1, events: Int16(POLLIN), revents: 0)
         _ = unsafe poll(&wait, 1, Self.pauseMilliseconds)
       }

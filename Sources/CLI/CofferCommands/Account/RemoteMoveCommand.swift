@@ -57,6 +57,8 @@ struct RemoteMoveCommand: CofferCommand {
     if let stop = try synchronizer.status().stop { throw Failure(outcome: stop, nil) }
     let wasThere = try synchronizer.isThere(at: remote)
     if !wasThere { try checkMayFill(synchronizer, place, context) }
+    let last = try OpenAccount(coffer, synchronizer).run("getting what is new", .sync, context)
+    guard !Interruption.isRequested else { throw Failure.interrupted("nothing was moved") }
     try synchronizer.move(to: place)
     let account = try OpenAccount(coffer, synchronizer)
     let report: SyncReport
@@ -81,6 +83,9 @@ struct RemoteMoveCommand: CofferCommand {
       wasThere
         ? "The account was at \(place) already\(counts.isEmpty ? "" : ": \(counts)")."
         : "At \(place) now: everything that this device has.")
+    if last.outcome != .complete {
+      context.remark("What may be new at the old place did not come; a device that has it brings it along.")
+    }
     context.remark(
       "The card has changed: 'coffer remote card' prints it. On the other devices run this, too.")
   }

@@ -127,11 +127,10 @@ struct SyncStatusView {
 
   static func words(_ device: DeviceView) -> String {
     var parts = [device.name]
-    if device.isThisDevice {
-      parts[0] += " (this one)"
-    } else if device.isRevoked {
+    if device.isThisDevice { parts[0] += " (this one)" }
+    if device.isRevoked {
       parts.append("revoked")
-    } else {
+    } else if !device.isThisDevice {
       parts.append(
         device.lastNews.map { "last news \(LocalTime.shown(Int64(clamping: $0)))" } ?? "no news yet")
     }

@@ -175,7 +175,7 @@ struct CaptureListCommand: CofferCommand {
     let awayCount = captures.count { !$0.isWhole }
     if awayCount > 0, Terminal.isOutputTerminal, !context.isJSON {
       context.remark(
-        "'<': \(awayCount.counted("capture is", "captures are")) not on this device. 'coffer capture keep' gets them."
+        "'<': \(awayCount.counted("capture is", "captures are")) not on this device. 'coffer capture keep --all' gets them."
       )
     }
     try CaptureList.requireComplete(listing)
