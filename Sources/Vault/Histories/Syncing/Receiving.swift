@@ -46,7 +46,10 @@ extension History {
     if case .pack(_, let hash) = name, let staged,
       let pack = staged.packs.first(where: { $0.hash == hash })
     {
-      if pack.object.count == byteCount { self.staged?.checked.insert(hash) }
+      if pack.object.count == byteCount {
+        self.staged?.checked.insert(hash)
+        remote.noteSeen(name)
+      }
       return
     }
     run?.listed[name] = ListedObject(name: name, byteCount: byteCount, date: nil)
