@@ -92,8 +92,8 @@ struct AccountSlotsRemoveCommand: CofferCommand {
   func execute(_ context: CommandContext) throws {
     let (open, secret) = try account.open(context)
     let slots = open.synchronizer.slots
-    let found = slots.filter { Hexadecimal.text($0.id.bytes).hasPrefix(id.lowercased()) }
-    guard id.count >= 4, let slot = found.first else {
+    let found = slots.filter { $0.id.begins(with: id) }
+    guard let slot = found.first else {
       throw Failure(
         .missing, "no_such_slot", "no slot of the account begins so",
         hint: "'coffer account slots' shows them")

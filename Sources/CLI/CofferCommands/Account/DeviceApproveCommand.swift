@@ -81,10 +81,7 @@ struct DeviceApproveCommand: CofferCommand {
     var found: [WaitingDevice]
     if let device {
       let named = waiting.filter { $0.entry.name == device }
-      let digits = device.lowercased()
-      found =
-        named.isEmpty && digits.count >= 4
-        ? waiting.filter { Hexadecimal.text($0.entry.id.bytes).hasPrefix(digits) } : named
+      found = named.isEmpty ? waiting.filter { $0.entry.id.begins(with: device) } : named
     } else {
       found = waiting
     }

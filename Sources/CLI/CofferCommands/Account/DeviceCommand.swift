@@ -98,13 +98,10 @@ struct DeviceChoice {
 
   /// - Throws: a failure when none or several have that name, or an identifier that begins so.
   func device(_ text: String) throws -> DeviceView {
-    let digits = text.lowercased()
     // A device that rejoined has the name of the one that it was.
     var named = devices.filter { $0.name == text }
     if named.count > 1, named.contains(where: { !$0.isRevoked }) { named.removeAll(where: \.isRevoked) }
-    let found =
-      named.isEmpty && digits.count >= 4
-      ? devices.filter { Hexadecimal.text($0.id.bytes).hasPrefix(digits) } : named
+    let found = named.isEmpty ? devices.filter { $0.id.begins(with: text) } : named
     if found.count == 1 { return found[0] }
     guard found.isEmpty else {
       throw Failure(
@@ -142,4 +139,9 @@ struct DeviceAnswer: Encodable {
 extension Identifier {
   /// Its beginning, as lists of devices and slots show it.
   var short: String { String(Hexadecimal.text(bytes).prefix(8)) }
+
+  /// Whether a user means it who wrote its first digits, four at least.
+  func begins(with digits: String) -> Bool {
+    digits.count >= 4 && Hexadecimal.text(bytes).hasPrefix(digits.lowercased())
+  }
 }

@@ -16,7 +16,7 @@ struct RemoteAddCommand: CofferCommand {
   static let page = """
     coffer remote add: make an account at a place, and send all messages there, sealed
 
-    usage: coffer remote add [folder:///PATH | \(PlaceOptions.usage.dropFirst().dropLast())]
+    usage: coffer remote add \(NewPlaceOptions.usage)
                              [--name NAME] [--another]
                              \(PassphraseOptions.usage)
                              \(PhraseOptions.usage)
@@ -40,10 +40,9 @@ struct RemoteAddCommand: CofferCommand {
   @OptionGroup var global: GlobalOptions
   @OptionGroup var passphrase: PassphraseOptions
   @OptionGroup var phrase: PhraseOptions
-  @OptionGroup var place: PlaceOptions
+  @OptionGroup var place: NewPlaceOptions
   @Option(help: "What this device is called in lists.") var name: String?
   @Flag(help: "Although there is an account at the place already.") var another = false
-  @Argument(help: "The URL of a folder.") var url: String?
 
   struct Answer: Encodable {
     let place: String
@@ -53,16 +52,9 @@ struct RemoteAddCommand: CofferCommand {
     let captures: Int
   }
 
-  func validate() throws {
-    if url != nil, place.isGiven { throw ValidationError("give the URL once") }
-  }
-
   func execute(_ context: CommandContext) throws {
     let deviceName = try DeviceName.checked(name)
-    let place = try place.place(url, context)
-    let remote = try place.open()
-    // Before anything is asked: is it there? A folder that is not mounted must never be made.
-    _ = try remote.stat("coffer/probe")
+    let (place, remote) = try place.open(context)
     let locked = try context.locked()
     var opened: Coffer?
     let passphrase = try context.passphrase(

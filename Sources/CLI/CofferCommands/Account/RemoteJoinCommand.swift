@@ -3,7 +3,6 @@
 internal import ArgumentParser
 internal import CofferKit
 internal import Couriers
-internal import Glibc
 internal import Histories
 internal import Primitives
 internal import Remotes
@@ -73,7 +72,6 @@ struct RemoteJoinCommand: CofferCommand {
   private func wait(
     _ account: OpenAccount, _ remote: any Remote, _ context: CommandContext
   ) throws -> SyncReport {
-    let bell = Interruption.catchOnce()
     while true {
       let report = try OpenAccount.watching("joining", context) { goesOn in
         try account.synchronizer.run(.sync, at: remote, progress: goesOn)
@@ -84,8 +82,7 @@ struct RemoteJoinCommand: CofferCommand {
         guard [.notMember, .unreachable].contains(report.outcome), report.alarms.isEmpty else {
           return report
         }
-        var wait = pollfd(fd: bell ?? -1, events: Int16(POLLIN), revents: 0)
-        _ = unsafe poll(&wait, 1, Self.pauseMilliseconds)
+        Interruption.wait(milliseconds: Self.pauseMilliseconds)
       }
       guard !Interruption.isRequested else {
         throw Failure.interrupted(

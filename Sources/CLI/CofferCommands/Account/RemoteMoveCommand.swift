@@ -13,7 +13,7 @@ struct RemoteMoveCommand: CofferCommand {
   static let page = """
     coffer remote move: go on at another place, or with other credentials of the same one
 
-    usage: coffer remote move [folder:///PATH | \(PlaceOptions.usage.dropFirst().dropLast())] [--yes]
+    usage: coffer remote move \(NewPlaceOptions.usage) [--yes]
                               \(OpeningOptions.usage)
 
     Where the account is already, as after its folder was copied, this device goes on there. Where it is not,
@@ -29,9 +29,8 @@ struct RemoteMoveCommand: CofferCommand {
 
   @OptionGroup var global: GlobalOptions
   @OptionGroup var opening: OpeningOptions
-  @OptionGroup var place: PlaceOptions
+  @OptionGroup var place: NewPlaceOptions
   @Flag(help: "Do not ask.") var yes = false
-  @Argument(help: "The URL of a folder.") var url: String?
 
   struct Answer: Encodable {
     let place: String
@@ -42,35 +41,30 @@ struct RemoteMoveCommand: CofferCommand {
     let putBack: Int
   }
 
-  func validate() throws {
-    if url != nil, place.isGiven { throw ValidationError("give the URL once") }
-  }
-
   func execute(_ context: CommandContext) throws {
-    let place = try place.place(url, context)
-    let remote = try place.open()
-    // Before anything is asked: is it there? A folder that is not mounted must never be made.
-    _ = try remote.stat("coffer/probe")
+    let (place, remote) = try place.open(context)
     let coffer = try context.open(opening)
     let synchronizer = try coffer.account.open()
     guard !synchronizer.awaitsApproval else { throw SyncError.notApproved }
-    if let stop = try synchronizer.status().stop { throw Failure(outcome: stop, nil) }
+    let status = try synchronizer.status()
+    if let stop = status.stop { throw Failure(outcome: stop, nil) }
     let wasThere = try synchronizer.isThere(at: remote)
-    if !wasThere { try checkMayFill(synchronizer, place, context) }
+    if !wasThere { try checkMayFill(synchronizer, missing: status.missingCount, place, context) }
     let last = try OpenAccount(coffer, synchronizer).run("getting what is new", .sync, context)
     guard !Interruption.isRequested else { throw Failure.interrupted("nothing was moved") }
     try synchronizer.move(to: place)
     let account = try OpenAccount(coffer, synchronizer)
-    let report: SyncReport
+    let ending: SyncEnding
     do {
-      report = try account.run("moving", .verify, context)
+      let report = try account.run("moving", .verify, context)
       if context.isJSON {
         JSON.print(
           Answer(
             place: "\(place)", wasThere: wasThere, new: report.newCount, sent: report.sentCount,
             putBack: report.putBackCount))
       }
-      try SyncEnding(report, synchronizer).check(context)
+      ending = SyncEnding(report, synchronizer)
+      try ending.check(context)
     } catch {
       var failure = Failure(error)
       failure.message = "at the new place: \(failure.message)"
@@ -78,10 +72,9 @@ struct RemoteMoveCommand: CofferCommand {
         "this device goes on at the new place with 'coffer sync'; 'coffer remote move' also leads back"
       throw failure
     }
-    let counts = SyncEnding(report, synchronizer).counts
     context.remark(
       wasThere
-        ? "The account was at \(place) already\(counts.isEmpty ? "" : ": \(counts)")."
+        ? "The account was at \(place) already\(ending.counts.isEmpty ? "" : ": \(ending.counts)")."
         : "At \(place) now: everything that this device has.")
     if last.outcome != .complete {
       context.remark("What may be new at the old place did not come; a device that has it brings it along.")
@@ -92,7 +85,7 @@ struct RemoteMoveCommand: CofferCommand {
 
   /// Nobody but the old place may have what this device lacks.
   private func checkMayFill(
-    _ synchronizer: Synchronizer, _ place: RemotePlace, _ context: CommandContext
+    _ synchronizer: Synchronizer, missing missingCount: Int, _ place: RemotePlace, _ context: CommandContext
   ) throws {
     let awayCount = try synchronizer.capturesElsewhere().count
     guard awayCount == 0 else {
@@ -102,7 +95,6 @@ struct RemoteMoveCommand: CofferCommand {
         hint: "'coffer capture keep --all' gets them; or copy the old place with its own tools first"
       )
     }
-    let missingCount = try synchronizer.status().missingCount
     guard missingCount == 0 else { throw Failure.missingContents(missingCount) }
     guard !yes else { return }
     let (_, count, captureCount) = synchronizer.summary()

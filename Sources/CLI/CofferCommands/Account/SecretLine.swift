@@ -4,6 +4,7 @@
 // come from a file, a descriptor or a prompt; blanks and line ends in them do not count.
 
 internal import ArgumentParser
+internal import Couriers
 internal import Foundation
 internal import Glibc
 internal import Remotes
@@ -39,6 +40,26 @@ struct PlaceOptions: ParsableArguments {
     }
     let line = SecretLine(what: "URL of the place", option: "--url")
     return try line.ask(fd: fd, file: file, context) { try RemotePlace(url: $0) }
+  }
+}
+
+/// A place that an account is to be at: a folder as an argument, or the URL of any place.
+struct NewPlaceOptions: ParsableArguments {
+  static let usage = "[folder:///PATH | \(PlaceOptions.usage.dropFirst())"
+
+  @OptionGroup var place: PlaceOptions
+  @Argument(help: "The URL of a folder.") var url: String?
+
+  func validate() throws {
+    if url != nil, place.isGiven { throw ValidationError("give the URL once") }
+  }
+
+  /// The place, opened, after a look whether it is there: a folder that is not mounted must never be made.
+  func open(_ context: CommandContext) throws -> (RemotePlace, any Remote) {
+    let place = try place.place(url, context)
+    let remote = try place.open()
+    _ = try remote.stat("coffer/probe")
+    return (place, remote)
   }
 }
 

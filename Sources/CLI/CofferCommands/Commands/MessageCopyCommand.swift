@@ -124,7 +124,7 @@ struct MessageCopyCommand: CofferCommand {
     _ text: RawSpan, to terminal: borrowing TerminalClipboard, forSeconds seconds: Int?,
     _ context: CommandContext, _ tell: (Place) -> Void
   ) throws {
-    let bell = seconds == nil ? nil : Interruption.catchOnce()
+    if seconds != nil { Interruption.catchOnce() }
     do throws(ClipboardError) { try terminal.put(text) } catch {
       if seconds != nil { terminal.clear() }
       throw error
@@ -134,20 +134,19 @@ struct MessageCopyCommand: CofferCommand {
     let sent: ShownLine = "Sent to the terminal, which may put it on its clipboard"
     guard let seconds else { return context.remark("\(sent); it stays there.") }
     context.remark("\(sent); \(Duration.text(seconds)) from now it is cleared, or at once by Control-C.")
-    Self.wait(seconds, bell, isCounted: !context.isQuiet && !context.isJSON)
+    Self.wait(seconds, isCounted: !context.isQuiet && !context.isJSON)
     terminal.clear()
     context.remark("Cleared.")
   }
 
   /// Waits so many seconds, time asleep included, or until a signal comes.
-  private static func wait(_ seconds: Int, _ bell: Int32?, isCounted: Bool) {
+  private static func wait(_ seconds: Int, isCounted: Bool) {
     let end = secondsSinceStart + seconds
     while !Interruption.isRequested {
       let left = end - secondsSinceStart
       if left <= 0 { break }
       if isCounted, Terminal.isErrorTerminal { Terminal.writeError("\r\u{1B}[K\(left) s") }
-      var wait = pollfd(fd: bell ?? -1, events: Int16(POLLIN), revents: 0)
-      _ = unsafe poll(&wait, 1, 1_000)
+      Interruption.wait(milliseconds: 1_000)
     }
     if isCounted, Terminal.isErrorTerminal { Terminal.writeError("\r\u{1B}[K") }
   }

@@ -16,6 +16,12 @@ enum Interruption {
   private static let lastWordsByteCount = Atomic(0)
   /// The write end of the pipe that the handler writes to.
   private static let bell = Atomic<Int32>(-1)
+  /// One for the whole process, however often a command begins long work; -1 when it could not be created.
+  private static let pipe: (reading: Int32, writing: Int32) = {
+    var ends: (reading: Int32, writing: Int32) = (-1, -1)
+    _ = unsafe coffer_pipe(&ends.reading, &ends.writing)
+    return ends
+  }()
 
   /// Whether a signal has requested that the command ends.
   static var isRequested: Bool { wasRequested.load(ordering: .acquiring) }
@@ -26,12 +32,15 @@ enum Interruption {
   /// - Returns: a descriptor that becomes readable on a request; nil when it could not be created.
   @discardableResult
   static func catchOnce() -> Int32? {
-    var ends: (reading: Int32, writing: Int32) = (-1, -1)
-    if unsafe coffer_pipe(&ends.reading, &ends.writing) == 0 {
-      bell.store(ends.writing, ordering: .releasing)
-    }
+    bell.store(pipe.writing, ordering: .releasing)
     install()
-    return ends.reading >= 0 ? ends.reading : nil
+    return pipe.reading >= 0 ? pipe.reading : nil
+  }
+
+  /// Waits so long, or until a signal that ``catchOnce()`` made a request.
+  static func wait(milliseconds: Int32) {
+    var wait = pollfd(fd: pipe.reading, events: Int16(POLLIN), revents: 0)
+    _ = unsafe poll(&wait, 1, milliseconds)
   }
 
   /// Runs work that needs no cleanup: the first signal ends the command at once, with the message `words`.

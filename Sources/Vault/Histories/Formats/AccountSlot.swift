@@ -147,10 +147,8 @@ public struct AccountSlotRecord: Equatable, Sendable {
 
   /// Reads ``bytes()``.
   public static func parse(_ bytes: [UInt8]) throws(FormatError) -> AccountSlotRecord {
-    guard bytes.count >= magic.count, bytes[..<6] == magic[..<6] else { throw .malformed }
-    guard bytes[..<8] == magic[...] else { throw .unknownVersion }
+    var fields = try FieldReader(bytes, behind: magic)
     guard bytes.count == byteCount else { throw .malformed }
-    var fields = FieldReader(bytes, from: magic.count)
     let id: SlotID = try fields.identifier()
     let numbers = [try fields.byte(), try fields.byte()]
     let costs: [UInt32] = [try fields.integer(), try fields.integer(), try fields.integer()]

@@ -18,10 +18,7 @@ struct ObjectHead {
   /// Reads the beginning of `object`, which has a magic of eight characters, the last two of them its version.
   init(of object: [UInt8], magic: StaticString) throws(FormatError) {
     guard object.count >= Self.byteCount else { throw .malformed }
-    let expected = magic.withRawSpan { [UInt8](copying: $0) }
-    guard object[..<6] == expected[..<6] else { throw .malformed }
-    guard object[..<8] == expected[...] else { throw .unknownVersion }
-    var fields = FieldReader(object, from: expected.count)
+    var fields = try FieldReader(object, behind: magic.withRawSpan { [UInt8](copying: $0) })
     epoch = try fields.epochName()
     salt = try fields.bytes(Self.saltByteCount)
   }

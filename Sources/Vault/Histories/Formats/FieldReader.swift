@@ -20,6 +20,13 @@ struct FieldReader {
     precondition(0 <= start && start <= self.end && self.end <= bytes.count, "the range is within the bytes")
   }
 
+  /// A reader of all bytes behind a magic of eight characters, the last two of them its version.
+  init(_ bytes: [UInt8], behind magic: [UInt8]) throws(FormatError) {
+    guard bytes.count >= magic.count, bytes[..<6] == magic[..<6] else { throw .malformed }
+    guard bytes[..<8] == magic[...] else { throw .unknownVersion }
+    self.init(bytes, from: magic.count)
+  }
+
   /// Bytes that are left.
   var remaining: Int { end - offset }
 

@@ -28,9 +28,7 @@ public struct JoinRequest: Hashable, Sendable {
   /// Bytes of an object, at most.
   public static let byteCountLimit = 512
 
-  private static let magic: StaticString = "COFREQ01"
-  private static let magicByteCount = 8
-  private static let headByteCount = magicByteCount + ObjectHead.saltByteCount
+  private static let magic = Array("COFREQ01".utf8)
   private static let version: UInt8 = 1
 
   public init(device: DeviceEntry, madeAt: UInt64) {
@@ -54,7 +52,7 @@ public struct JoinRequest: Hashable, Sendable {
     content += device.body
     let seal = Self.seal(id, account, urlSecret)
     let salt = seal.salt(of: content)
-    return seal.seal(content, after: Self.magic.withRawSpan { [UInt8](copying: $0) } + salt, salt: salt)
+    return seal.seal(content, after: Self.magic + salt, salt: salt)
   }
 
   /// Opens an object.
@@ -64,12 +62,9 @@ public struct JoinRequest: Hashable, Sendable {
     _ object: [UInt8], id: RequestID, account: AccountID, urlSecret: SharedSecretBytes
   ) throws(FormatError) {
     guard object.count <= Self.byteCountLimit else { throw .tooLarge }
-    guard object.count > Self.headByteCount else { throw .malformed }
-    let magic = Self.magic.withRawSpan { [UInt8](copying: $0) }
-    guard object[..<6] == magic[..<6] else { throw .malformed }
-    guard object[..<8] == magic[...] else { throw .unknownVersion }
-    let salt = Array(object[Self.magicByteCount..<Self.headByteCount])
-    let content = try Self.seal(id, account, urlSecret).open(object, from: Self.headByteCount, salt: salt)
+    var head = try FieldReader(object, behind: Self.magic)
+    let salt = try head.bytes(ObjectHead.saltByteCount)
+    let content = try Self.seal(id, account, urlSecret).open(object, from: head.offset, salt: salt)
     var fields = FieldReader(content)
     guard try fields.byte() == Self.version else { throw .unknownVersion }
     madeAt = try fields.integer()
