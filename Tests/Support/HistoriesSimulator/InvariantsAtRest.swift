@@ -48,7 +48,9 @@ extension Simulation {
     // What the remote lost, its author puts back; not one that is bad, gone, or lost it with a part of its disk.
     if !isRemoteKept,
       note.isOrphan || stolen.contains(note.author)
-        || computers.contains(where: { $0.isBad && $0.history.device == note.author })
+        || computers.enumerated().contains(where: {
+          $1.isBad && ($0 == note.computer || $1.history.device == note.author)
+        })
     {
       return false
     }

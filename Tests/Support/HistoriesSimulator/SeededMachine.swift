@@ -31,6 +31,9 @@ struct MachineSeed {
   }
 
   mutating func drop(_ version: RecordVersion) { frames[version] = nil }
+
+  /// Has the contents of another machine from here on.
+  mutating func takeContents(of other: MachineSeed) { frames = other.frames }
 }
 
 extension SeededGenerator {
@@ -261,6 +264,8 @@ struct KeyedHashMachine: Machine {
   mutating func keep(_ frame: SharedSecretBytes, of content: ContentName) { seed.keep(frame, of: content) }
 
   mutating func drop(_ version: RecordVersion) { seed.drop(version) }
+
+  mutating func takeContents(of other: KeyedHashMachine) { seed.takeContents(of: other.seed) }
 
   /// 64 bytes: a code of the message, and one of the code.
   private static func signature(of message: [UInt8], _ key: [UInt8]) -> [UInt8] {

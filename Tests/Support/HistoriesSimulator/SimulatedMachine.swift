@@ -89,13 +89,9 @@ struct SimulatedMachine: Machine, Sendable {
   }
 
   /// Another machine with the same contents: new keys, and other random bytes from here on.
-  func renewed(run: UInt64, contents: [RecordVersion]) -> SimulatedMachine {
+  func renewed(run: UInt64) -> SimulatedMachine {
     var new = SimulatedMachine(run: run, table: table, isReal: isReal)
-    for name in contents {
-      for (part, frame) in parts(of: name).enumerated() {
-        new.keep(SharedSecretBytes(testing: frame), of: ContentName(name, part: UInt16(part)))
-      }
-    }
+    new.hashed.takeContents(of: hashed)
     return new
   }
 }

@@ -159,7 +159,8 @@ extension Simulation {
     for slot in slots.reversed() where computers[index].history.needsSlot {
       change(.handOutKeys, by: index, with: slot)
     }
-    return computers[index].outcome == .complete
+    // What the slot opened may be another branch, which the user chooses next.
+    return computers[index].outcome == .complete || computers[index].history.membership.fork != nil
   }
 
   /// It was approved by an operation that does not count.

@@ -156,7 +156,11 @@ extension Simulation {
     guard let saved = computers[index].saved else { return }
     injected.insert(.copies)
     for name in written.keys where !saved.machine.hasFrame(of: ContentName(name)) {
-      if written[name]?.author == computers[index].history.device { written[name]?.isOrphan = true }
+      // Or under a former identifier: it said that again, and knows of neither now.
+      guard let note = written[name] else { continue }
+      if note.author == computers[index].history.device || note.computer == index {
+        written[name]?.isOrphan = true
+      }
     }
     computers[index].putBack(saved)
     restart(index)

@@ -189,8 +189,7 @@ struct Simulation: Sendable {
 
   mutating func newMachine(with machine: SimulatedMachine) -> SimulatedMachine {
     machinesMade += 1
-    return machine.renewed(
-      run: setting.seed &* 1_009 &+ machinesMade &+ 77_000_000_000, contents: written.keys.sorted())
+    return machine.renewed(run: setting.seed &* 1_009 &+ machinesMade &+ 77_000_000_000)
   }
 
   mutating func bytes(_ count: Int) -> [UInt8] {

@@ -63,6 +63,8 @@ struct RemoteJoinCommand: CofferCommand {
     context.remark(
       "On a device of the account, run 'coffer device approve', and compare them there.")
     guard !noWait else { return context.remark("When it is approved, 'coffer sync' here gets everything.") }
+    // Before it says so: a Control-C right after that would end it without a word.
+    Interruption.catchOnce()
     context.remark("Waiting; Control-C ends that, and 'coffer sync' goes on.")
     let account = try OpenAccount(coffer, synchronizer)
     try tell(account, try wait(account, remote, context), context)
