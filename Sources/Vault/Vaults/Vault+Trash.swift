@@ -34,7 +34,8 @@ extension Vault {
   public func putBack(
     _ id: MessageID, alongside: (borrowing Transaction) throws -> Void = { _ in }
   ) throws {
-    try write { transaction, state, keys in
+    // As long as a list shows it, it comes back.
+    try write(keepsExpired: true) { transaction, state, keys in
       let row = try Self.removedRow(of: id, transaction, state, keys)
       var hash = keys.rowHash()
       // Another device may have stored a version meanwhile.
@@ -90,7 +91,7 @@ extension Vault {
   public func eraseRemoved(
     _ ids: [MessageID], alongside: (borrowing Transaction) throws -> Void = { _ in }
   ) throws {
-    try write { transaction, state, keys in
+    try write(keepsExpired: true) { transaction, state, keys in
       for id in ids {
         _ = try Self.removedRow(of: id, transaction, state, keys)
         try Self.erase(id, &state, keys, transaction)

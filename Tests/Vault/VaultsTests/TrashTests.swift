@@ -97,6 +97,19 @@ struct TrashTests {
     try vault.checkRows()
   }
 
+  @Test("What is due is still put back, or erased, as long as the trash shows it")
+  func due() throws {
+    let ids = try ["one", "two", "three"].map { try vault.add($0) }
+    for id in ids { try vault.remove(id) }
+    fixture.time.advance(Int64(Vault.trashDays) * 86_400)
+    try vault.putBack(ids[0])
+    #expect(try trash().count == 2)
+    try vault.eraseRemoved([ids[1]])
+    #expect(try trash().map(\.title) == ["three"])
+    #expect(try vault.text(ids[0]) == "one")
+    try vault.checkRows()
+  }
+
   @Test("A message in the trash that does not open is named, and can be erased")
   func damaged() throws {
     let id = try vault.add("one")
