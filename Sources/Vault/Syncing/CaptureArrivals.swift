@@ -73,7 +73,7 @@ struct CaptureArrivals {
         let label = takeTopLabel(of: record, nil, history, contents)
         changes.append(.insert(new, label ?? CaptureLabel()))
         if !isShown { changes.append(.setHidden(record, true)) }
-        settleFormerLabels(SentLabel.record(of: record), history, contents)
+        settleFormerLabels(SentLabel.record(of: record), isOf: { _ in true }, history, contents)
         newCount += 1
       } else if let row = here[record], contents.versions[record] != nil, row.isHidden == isShown {
         changes.append(.setHidden(record, !isShown))
@@ -92,19 +92,24 @@ struct CaptureArrivals {
       changes.append(.setLabel(capture, label))
       changedCount += 1
     }
-    for record in records { settleFormerLabels(record, history, contents) }
+    for record in records {
+      settleFormerLabels(
+        record, isOf: { here[$0] != nil || !history.shownVersions(of: $0).isEmpty }, history, contents)
+    }
   }
 
   /// A label that was cut off goes, and one that came into force again is asked for again.
+  /// - Parameter isOf: whether there is a capture that a label may be of.
   private mutating func settleFormerLabels(
-    _ record: RecordID, _ history: History, _ contents: CaptureContents
+    _ record: RecordID, isOf: (CaptureID) -> Bool, _ history: History, _ contents: CaptureContents
   ) {
     let shown = history.shownVersions(of: record).map(\.version)
     for entry in contents.entries(of: record) {
       switch entry.kind {
       case .capture: continue
       case .otherLabel:
-        if shown.first == entry.version || !shown.contains(entry.version) { contents.remove(entry) }
+        let isInForce = shown.first == entry.version && isOf(entry.capture)
+        if isInForce || !shown.contains(entry.version) { contents.remove(entry) }
       case .label:
         guard shown.isEmpty, !history.counts(entry.name) else { continue }
         contents.remove(entry)

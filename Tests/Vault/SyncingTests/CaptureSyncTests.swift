@@ -100,6 +100,22 @@ struct CaptureSyncTests {
     #expect(try second.labels()[one] == "")
   }
 
+  @Test("A title that one gives while the other removes the capture is missing nowhere")
+  func titleOfRemoved() throws {
+    let capture = try first.take(photoByteCount: 9_000, title: "one")
+    try link()
+    try first.relabel(capture, "two")
+    try second.coffer.captureAccess.remove(capture)
+    try settle()
+    #expect(try first.labels().isEmpty)
+    let third = try SyncedCoffer(clock: clock.clock)
+    try third.join(first, at: folder.remote, name: "third")
+    for coffer in [first, second, third] {
+      #expect(try coffer.sync(at: folder.remote).missingCount == 0)
+      #expect(try coffer.coffer.account.open().status().missingCount == 0)
+    }
+  }
+
   @Test("A capture that one removes is hidden on the other, and erased when weeks have passed")
   func removal() throws {
     let capture = try first.take(photoByteCount: 100_000, title: "one")
