@@ -327,6 +327,10 @@ extension Simulation {
     guard positions.count <= 1 else {
       throw Breach(invariant: .s11, found: "\(goodMembers.count) members are at \(positions.count) positions")
     }
+    let digests = Set(goodMembers.map { computers[$0].history.positionDigest })
+    guard digests.count <= 1 else {
+      throw Breach(invariant: .s2, found: "members with one history show \(digests.count) digests of it")
+    }
     try checkAcknowledged()
     try checkContents()
     try checkAlarms()
