@@ -19,10 +19,7 @@ extension Synchronizer {
     // Only a member may do this; the slot opens the log, which says what devices are called.
     _ = try change(.handOutKeys, with: slot)
     // What the other devices chose is in no log.
-    while let fork = history.ownerFork, let branch = try choice(fork) {
-      _ = try change(.settle(at: fork.at, on: branch), with: slot)
-      guard history.ownerFork?.at != fork.at else { throw SyncError.refused(.ownerForked) }
-    }
+    try settleForks(with: slot, choice)
     let outcome = try change(.approve(history.deviceEntry.named(unlike: takenNames)), with: slot)
     guard outcome == .complete else { throw SyncError.refused(outcome) }
     return try run(.sync, at: remote, progress: progress)

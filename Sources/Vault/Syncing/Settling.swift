@@ -36,15 +36,37 @@ extension Synchronizer {
   }
 
   /// Gives everybody the keys that they lack.
+  /// - Parameter choice: which continuation of the account is right, if the slot shows several; nil for none of them.
   /// - Throws: `SyncError.wrongSecret`, `.remote`, `.refused`; else as a run.
   public func handOutKeys(
-    with secret: AccountSecret, at remote: any Remote, progress: (SyncReport) -> Bool = { _ in true }
+    with secret: AccountSecret, at remote: any Remote,
+    choice: (OwnerForkView) throws -> ControlID? = { _ in nil },
+    progress: (SyncReport) -> Bool = { _ in true }
   ) throws -> SyncReport {
     let slot = try openSlotAndPull(with: secret, at: remote, progress: progress)
     if history.needsSlot {
-      let outcome = try change(.handOutKeys, with: slot)
+      let outcome = try change(.handOutKeys, with: slot, choice)
       guard outcome == .complete else { throw SyncError.refused(outcome) }
     }
     return try run(.sync, at: remote, progress: progress)
+  }
+
+  /// Carries out a change. Only a slot may open the operations that show several continuations of the account, and not
+  /// for long: then the user chooses at once.
+  func change(
+    _ change: AccountChange, with slot: OpenedSlot, _ choice: (OwnerForkView) throws -> ControlID?
+  ) throws -> Outcome {
+    let outcome = try self.change(change, with: slot)
+    guard outcome == .ownerForked else { return outcome }
+    try settleForks(with: slot, choice)
+    return try self.change(change, with: slot)
+  }
+
+  /// The user says which of the continuations are right that a slot has shown.
+  func settleForks(with slot: OpenedSlot, _ choice: (OwnerForkView) throws -> ControlID?) throws {
+    while let fork = history.ownerFork, let branch = try choice(fork) {
+      _ = try change(.settle(at: fork.at, on: branch), with: slot)
+      guard history.ownerFork?.at != fork.at else { throw SyncError.refused(.ownerForked) }
+    }
   }
 }

@@ -62,11 +62,13 @@ extension Synchronizer {
   ///   - secret: opens a slot of the account.
   ///   - enclave: makes the keys.
   ///   - remote: where the account is.
+  ///   - choice: which continuation of the account is right, if it has several; nil for none of them.
   ///   - progress: as of ``run(_:at:progress:)``.
   /// - Returns: how the run ended that told the others.
   /// - Throws: `SyncError.wrongSecret`, `.remote`, `.refused`; `KeychainError`; else as a run.
   public func rejoin(
     with secret: AccountSecret, enclave: any Enclave, at remote: any Remote,
+    choice: (OwnerForkView) throws -> ControlID? = { _ in nil },
     progress: (SyncReport) -> Bool = { _ in true }
   ) throws -> SyncReport {
     let slot = try openSlot(with: secret, at: remote)
@@ -85,7 +87,7 @@ extension Synchronizer {
       agreementKey: keys.agreement.publicKey, level: keys.level, name: history.deviceName,
       replaces: history.device)
     machine = DeviceMachine(keys: keys, contents: contents)
-    let outcome = try change(.rejoin(entry), with: slot)
+    let outcome = try change(.rejoin(entry), with: slot, choice)
     guard history.device == entry.id else {
       machine = former
       try items.removeKeys(pair) { _ in enclave }

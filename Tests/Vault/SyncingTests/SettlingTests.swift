@@ -146,6 +146,58 @@ struct SettlingTests {
     #expect(try first.coffer.account.open().status().devices.first { $0.name == "third" }?.isRevoked == true)
   }
 
+  @Test("What was removed elsewhere while the account had two continuations goes when the user has chosen")
+  func heldMeanwhile() throws {
+    let id = try first.add("one")
+    for coffer in [first, second] { try coffer.sync(at: folder.remote) }
+    try folder.copy(into: other)
+    try exchange("Nine-Lanterns-Above-2026", on: first, at: folder.remote)
+    try exchange("Seven-Herons-Cross-2026", on: second, at: other.remote)
+    try second.coffer.removeMessage(id)
+    try second.sync(at: other.remote)
+    try other.copy(into: folder)
+    try first.sync(at: folder.remote)
+    #expect(try first.shown()[id] != nil)
+    let fork = try #require(first.coffer.account.open().ownerFork)
+    let right = try #require(fork.branches.first).id
+    let settled = try first.coffer.account.open().settle(
+      fork, on: right, with: AccountSecret(SyncedCoffer.words), at: folder.remote)
+    #expect(settled.report.outcome == .complete)
+    #expect(try first.shown().isEmpty && first.trash() == [id])
+  }
+
+  @Test("A revoked device that comes back is asked for a choice that only a slot shows it")
+  func comingBack() throws {
+    let third = try SyncedCoffer()
+    try third.join(first, at: folder.remote, name: "third")
+    _ = try first.coffer.account.open().revoke(second.device(), with: passphrase(), at: folder.remote)
+    try third.sync(at: folder.remote)
+    try folder.copy(into: other)
+    try exchange("Nine-Lanterns-Above-2026", on: first, at: folder.remote)
+    try exchange("Seven-Herons-Cross-2026", on: third, at: other.remote)
+    try other.copy(into: folder)
+    try second.add("waits")
+    #expect(try second.sync(at: folder.remote).outcome == .revoked)
+    #expect(try second.coffer.account.open().ownerFork == nil)
+    let words = AccountSecret(SyncedCoffer.words)
+    func comeBack(choice: (OwnerForkView) -> ControlID?) throws -> SyncReport {
+      try second.coffer.account.open().rejoin(
+        with: words, enclave: SyncedCoffer.enclave, at: folder.remote, choice: choice)
+    }
+    #expect(throws: SyncError.refused(.ownerForked)) { try comeBack { _ in nil } }
+    var asked: [OwnerForkView] = []
+    let report = try comeBack { fork in
+      asked.append(fork)
+      return fork.branches.first?.id
+    }
+    let fork = try #require(asked.first)
+    #expect(report.outcome == .complete && report.sentCount == 1 && asked.count == 1)
+    try first.sync(at: folder.remote)
+    _ = try first.coffer.account.open().settle(
+      fork, on: fork.branches[0].id, with: words, at: folder.remote)
+    #expect(try first.shown().values.map(\.text) == ["waits"])
+  }
+
   @Test("A slot of the other continuation makes the choice too, and then changes nothing")
   func otherSlot() throws {
     try folder.copy(into: other)

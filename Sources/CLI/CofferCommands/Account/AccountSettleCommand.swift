@@ -63,30 +63,42 @@ struct AccountSettleCommand: CofferCommand {
       try open.synchronizer.settle(
         fork, on: fork.branches[number - 1].id, with: secret, at: remote, progress: goesOn)
     }
-    let ending = SyncEnding(report, open.synchronizer)
-    if context.isJSON {
-      JSON.print(view.answer(chosen: number))
-    } else {
-      context.remark("Continuation \(number) is right on this device. Say the same on the others.")
-      for line in view.taken(but: number) { context.remark("\(line)") }
-      if !isOfBranch {
-        context.remark(
-          "What opened the account here is not of that continuation: change the account with what is.")
-      }
+    tell(view, chosen: number, isOfBranch, context)
+    try SyncEnding(report, open.synchronizer).check(context)
+  }
+
+  private func tell(
+    _ view: OwnerForkWords, chosen number: Int, _ isOfBranch: Bool, _ context: CommandContext
+  ) {
+    if context.isJSON { return JSON.print(view.answer(chosen: number)) }
+    context.remark("Continuation \(number) is right on this device. Say the same on the others.")
+    for line in view.taken(but: number) { context.remark("\(line)") }
+    if !isOfBranch {
+      context.remark(
+        "What opened the account here is not of that continuation: change the account with what is.")
     }
-    try ending.check(context)
   }
 
   private func handOut(
     _ open: OpenAccount, _ secret: AccountSecret, at remote: any Remote, _ context: CommandContext
   ) throws {
     let isNeeded = open.synchronizer.needsSlot
+    var chosen: (view: OwnerForkWords, number: Int)?
     if isNeeded {
       let report = try account.watching("handing out keys", context) { goesOn in
-        try open.synchronizer.handOutKeys(with: secret, at: remote, progress: goesOn)
+        try open.synchronizer.handOutKeys(
+          with: secret, at: remote,
+          choice: { fork in
+            let view = OwnerForkWords(fork)
+            view.show(context)
+            let number = try view.chosen(branch, context)
+            chosen = (view, number)
+            return fork.branches[number - 1].id
+          }, progress: goesOn)
       }
       try SyncEnding(report, open.synchronizer).check(context)
     }
+    if let chosen { return tell(chosen.view, chosen: chosen.number, true, context) }
     if context.isJSON { return JSON.print(Answer(branches: [])) }
     context.remark(isNeeded ? "Every device can get all keys now." : "There is nothing to settle.")
   }
@@ -97,6 +109,16 @@ struct OwnerForkWords {
   private let fork: OwnerForkView
 
   init(_ fork: OwnerForkView) { self.fork = fork }
+
+  /// Shows the continuations and asks which is right: what other devices chose is in no log.
+  /// - Parameter branch: what was given.
+  static func choose(
+    _ fork: OwnerForkView, _ branch: Int?, _ context: CommandContext
+  ) throws -> ControlID {
+    let view = OwnerForkWords(fork)
+    view.show(context)
+    return fork.branches[try view.chosen(branch, context) - 1].id
+  }
 
   func show(_ context: CommandContext) {
     if !context.isJSON { for line in lines { Terminal.print("\(line)") } }

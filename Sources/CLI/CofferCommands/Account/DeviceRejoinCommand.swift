@@ -13,7 +13,7 @@ struct DeviceRejoinCommand: CofferCommand {
   static let page = """
     coffer device rejoin: go on as a new device of the account, after this one was copied or revoked
 
-    usage: coffer device rejoin [--words] [--yes]
+    usage: coffer device rejoin [--branch N] [--words] [--yes]
                                 \(PassphraseOptions.usage)
                                 \(PhraseOptions.usage)
 
@@ -21,14 +21,16 @@ struct DeviceRejoinCommand: CofferCommand {
     gets a new identifier and new keys, and its old identifier is revoked. Nothing of it is lost: what counts
     stays, and what waits here, or does not count any more, is sent again in its new name.
 
+      --branch N  this continuation of the account is right, if it has several ('coffer account settle')
       \(AccountOptions.page)
-      --yes    do not ask
+      --yes       do not ask
 
     example: coffer device rejoin
     """
 
   @OptionGroup var global: GlobalOptions
   @OptionGroup var account: AccountOptions
+  @Option(help: "The number of the continuation of the account that is right.") var branch: Int?
   @Flag(help: "Do not ask.") var yes = false
 
   struct Answer: Encodable {
@@ -48,7 +50,8 @@ struct DeviceRejoinCommand: CofferCommand {
     let remote = try open.place.open()
     let report = try account.watching("joining again", context) { goesOn in
       try open.synchronizer.rejoin(
-        with: secret, enclave: context.machine.enclaveForNewKeys(), at: remote, progress: goesOn)
+        with: secret, enclave: context.machine.enclaveForNewKeys(), at: remote,
+        choice: { try OwnerForkWords.choose($0, branch, context) }, progress: goesOn)
     }
     let device = open.synchronizer.device
     if context.isJSON {

@@ -101,7 +101,8 @@ struct RemoteRestoreCommand: CofferCommand {
       (synchronizer, report) = try OpenAccount.watching("restoring", context) { goesOn in
         try coffer.account.join(
           at: remote, address, with: secret, slot: slot, enclave: context.machine.enclaveForNewKeys(),
-          name: deviceName, isOwn: isOwn, choice: { try continuation(of: $0, context) }, progress: goesOn)
+          name: deviceName, isOwn: isOwn, choice: { try OwnerForkWords.choose($0, branch, context) },
+          progress: goesOn)
       }
     } catch {
       if isNew, undo(coffer, context) { throw kept(error) }
@@ -218,13 +219,6 @@ struct RemoteRestoreCommand: CofferCommand {
   /// Words that open nothing would only mislead.
   private func removeWords() {
     if !usesWords, let recoveryPhraseOut { unsafe unlink(recoveryPhraseOut) }
-  }
-
-  /// What the other devices chose is in no log, so it is asked again.
-  private func continuation(of fork: OwnerForkView, _ context: CommandContext) throws -> ControlID {
-    let view = OwnerForkWords(fork)
-    view.show(context)
-    return fork.branches[try view.chosen(branch, context) - 1].id
   }
 
   // MARK: Telling
