@@ -407,15 +407,13 @@ let package = Package(
       ]),
     tests(
       "AgentTests", in: .vault,
-      [
-        "coffer", "Agent", "DesktopBus", "Keychains", "Primitives", "Secrets", "CSystem", "MemorySearch",
-        "PrivateBus",
-      ]),
+      sealed + ["coffer", "Agent", "DesktopBus", "CSystem", "MemorySearch", "PrivateBus"]),
     tests(
       "SyncingTests", in: .vault,
       sealed + [
         "Syncing", "CofferKit", "Histories", "Remotes", "Vaults", "Captures", "Enclaves", "MessageFormats",
-        "MemorySearch", "TemporaryHomes", sqlite, "Couriers", "S3Server", "coffer-courier",
+        "MemorySearch", "SeededGenerators", "TemporaryHomes", sqlite, "Couriers", "S3Server",
+        "coffer-courier",
       ]),
     tests(
       "CofferKitTests", in: .vault,

@@ -46,15 +46,15 @@ struct SyncedCoffer {
     place = try TemporaryHome()
     coffer = try Coffer.create(
       home: place.path, passphrase: Self.passphrase(), recoveryPhrase: Self.words,
-      kdf: .pbkdf2(iterations: 600_000), machine: Machine(enclaves: [SoftwareEnclave()]), clock: clock)
+      kdf: .argon2id(Self.costs()), machine: Machine(enclaves: [SoftwareEnclave()]), clock: clock)
   }
 
   /// The coffer that is at a place already.
-  init(opening place: TemporaryHome) throws {
+  init(opening place: TemporaryHome, clock: VaultClock = .system) throws {
     self.place = place
     coffer = try Coffer.open(
       home: place.path, credential: SlotCredential(Self.passphrase()),
-      machine: Machine(enclaves: [SoftwareEnclave()]))
+      machine: Machine(enclaves: [SoftwareEnclave()]), clock: clock)
   }
 
   /// Makes an account at a remote and sends everything.
