@@ -32,6 +32,8 @@ public final class Synchronizer {
   var lost: Set<RecordVersion> = []
   /// The keys of epochs that are in the keychain.
   private var storedEpochs = 0
+  /// Nil where none was known.
+  private(set) var knownDevices: KnownDevices?
   /// Whether what the user changed is looked for. A coffer that joins takes what is there first.
   private(set) var takesLocalChanges: Bool
 
@@ -57,6 +59,7 @@ public final class Synchronizer {
     self.state = state
     self.storedEpochs = storedEpochs
     takesLocalChanges = !history.awaitsKeys
+    knownDevices = history.isMember ? KnownDevices(history.devices) : nil
   }
 
   var now: UInt64 { UInt64(clamping: clock.now()) }
@@ -135,7 +138,9 @@ public final class Synchronizer {
 
   /// Carries out a change of the account that an opened slot allows. The next run sends it.
   func change(_ change: AccountChange, with slot: OpenedSlot) throws -> Outcome {
-    try carryOut(.account(change, slot, at: now)).outcome ?? .complete
+    let before = history.devices
+    defer { knownDevices?.note(before: before, after: history.devices) }
+    return try carryOut(.account(change, slot, at: now)).outcome ?? .complete
   }
 
   func note(damaged: Set<ObjectHash>) { history.noteDamaged(damaged) }

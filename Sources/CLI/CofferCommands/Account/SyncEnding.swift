@@ -9,12 +9,14 @@ internal import Syncing
 struct SyncEnding {
   private let report: SyncReport
   private let devices: [DeviceView]
+  private let deviceNews: [DeviceNews]
   private let needsSlot: Bool
   private let awaitsApproval: Bool
 
   init(_ report: SyncReport, _ synchronizer: Synchronizer) {
     self.report = report
     devices = synchronizer.devices
+    deviceNews = synchronizer.deviceNews
     needsSlot = synchronizer.needsSlot
     awaitsApproval = synchronizer.awaitsApproval
   }
@@ -44,6 +46,7 @@ struct SyncEnding {
       throw Failure.interrupted("what was sent is safe", hint: "'coffer sync' goes on")
     }
     if awaitsApproval, report.outcome == .notMember { throw SyncError.notApproved }
+    for news in deviceNews { Warning(news).tell(isJSON: context.isJSON) }
     guard report.outcome == .complete else {
       throw Failure(outcome: report.outcome, report.remoteError)
     }
@@ -106,5 +109,30 @@ struct SyncEnding {
           hint: "'coffer account settle' hands them out"))
     }
     return warnings
+  }
+}
+
+extension Warning {
+  /// What became of another device, and not by this one's doing.
+  fileprivate init(_ news: DeviceNews) {
+    let (name, short) = ("the device '\(news.name)' (\(news.device.short))", news.device.short)
+    let unasked =
+      "if that was not you: 'coffer device revoke \(short)', then 'coffer account passphrase'"
+    switch news.kind {
+    case .added:
+      self.init(code: "device_added", message: "\(name) belongs to the account now", hint: unasked)
+    case .rejoined:
+      self.init(
+        code: "device_rejoined", message: "\(name) goes on under this new identifier", hint: unasked)
+    case .revoked:
+      self.init(
+        code: "device_removed", message: "\(name) was revoked on another device",
+        hint: "if that was not you, somebody has a passphrase of the account: 'coffer account passphrase'")
+    case .dropped:
+      self.init(
+        code: "device_dropped",
+        message: "\(name) was let in while the account was changed elsewhere, and does not belong to it",
+        hint: "'coffer remote join' there asks again")
+    }
   }
 }

@@ -12,6 +12,8 @@ public struct DeviceView: Sendable {
   public let name: String
   /// Where its keys are: 1 a chip, 2 software.
   public let level: UInt8
+  /// The identifier under which it was a device before, if it joined again.
+  public let replaces: DeviceID?
   public let isThisDevice: Bool
   public let isRevoked: Bool
   /// When this device took the last of its segments, in seconds since 1970 by the clock here; nil without one.
@@ -131,7 +133,8 @@ extension History {
     return membership.devices.values.map { entry in
       let heads = (chains.heads[entry.id] ?? []).compactMap { chains.entries[$0]?.appliedAt }
       return DeviceView(
-        id: entry.id, name: entry.name, level: entry.level, isThisDevice: entry.id == device,
+        id: entry.id, name: entry.name, level: entry.level, replaces: entry.replaces,
+        isThisDevice: entry.id == device,
         isRevoked: membership.revocations[entry.id] != nil, lastNews: heads.max(),
         heldCount: held[entry.id]?.count ?? 0)
     }.sorted { ($0.isThisDevice ? 0 : 1, $0.name, $0.id) < ($1.isThisDevice ? 0 : 1, $1.name, $1.id) }
