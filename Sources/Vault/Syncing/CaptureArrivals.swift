@@ -133,9 +133,14 @@ struct CaptureArrivals {
   }
 
   /// A capture whose content is dead goes.
-  mutating func erase(_ capture: CaptureID, _ contents: CaptureContents) throws {
+  mutating func erase(_ capture: CaptureID, _ history: History, _ contents: CaptureContents) throws {
     guard try contents.captures()?[capture]?.isHidden == true else { return }
     changes.append(.erase(capture))
+    // A label that nobody removed, since its author had not seen that the capture goes, need not be asked for again.
+    let labels = contents.entries(of: SentLabel.record(of: capture))
     contents.remove(capture)
+    for label in labels where !history.shownVersions(of: label.record).isEmpty {
+      contents.set(KnownCapture(kind: .otherLabel, capture: capture, version: label.version))
+    }
   }
 }

@@ -47,6 +47,7 @@ struct AccountItems {
     case state = "account.state.key"
     case equality = "account.passphrase"
     case captures = "account.captures"
+    case told = "account.told"
 
     static func keys(_ pair: DeviceKeys.Pair) -> (signing: Name, agreement: Name) {
       pair == .first ? (.signing, .agreement) : (.secondSigning, .secondAgreement)
@@ -159,6 +160,17 @@ struct AccountItems {
   func saveGetsCaptures(_ gets: Bool) throws(KeychainError) {
     let value: [UInt8] = [gets ? 1 : 0]
     try save(SecretBytes(copying: value.rawSpan), as: .captures)
+  }
+
+  /// The devices that the user was told of; nil before anybody was told of any.
+  func toldDevices() throws(KeychainError) -> ToldDevices? {
+    guard let item = try load(.told) else { return nil }
+    guard let told = item.withBytes({ ToldDevices($0) }) else { throw .invalidData }
+    return told
+  }
+
+  func save(_ told: ToldDevices) throws(KeychainError) {
+    try save(SecretBytes(copying: told.bytes.rawSpan), as: .told)
   }
 
   /// Which passphrase of this coffer the account has (``PassphraseEquality``).

@@ -6,7 +6,7 @@
 
 public import Histories
 
-/// Something that happened to a device of an account, and not by this device's doing.
+/// Something that happened to another device of an account, and not by this device's doing.
 public struct DeviceNews: Equatable, Sendable {
   public enum Kind: Sendable {
     /// It belongs to the account now.
@@ -14,6 +14,8 @@ public struct DeviceNews: Equatable, Sendable {
     /// It goes on under another identifier, which is the one here.
     case rejoined
     case revoked
+    /// It came and was revoked again.
+    case passed
     /// It does not belong to the account any more, and nobody revoked it: what let it in does not count.
     case dropped
   }
@@ -23,55 +25,41 @@ public struct DeviceNews: Equatable, Sendable {
   public let name: String
 }
 
-/// The devices that the user of this one knows of: those that were there when the account was opened, and what was done here
-/// since.
-struct KnownDevices: Sendable {
-  private struct Standing: Equatable {
-    let name: String
-    let isRevoked: Bool
+extension Synchronizer {
+  /// What the user was not told yet of other devices; then it counts as told. It waits while this device does not belong to
+  /// the account, or the account has several continuations. On a device that has just come, nothing is news.
+  /// - Throws: `KeychainError`.
+  public func takeDeviceNews() throws -> [DeviceNews] {
+    guard history.isMember, history.ownerFork == nil else { return [] }
+    let (devices, told) = (history.devices, try items.toldDevices())
+    let next = ToldDevices(devices)
+    if told != next { try items.save(next) }
+    return told?.news(devices) ?? []
   }
 
-  private var standings: [DeviceID: Standing]
-
-  init(_ devices: [DeviceView]) { standings = Self.standings(devices) }
-
-  private static func standings(_ devices: [DeviceView]) -> [DeviceID: Standing] {
-    Dictionary(
-      uniqueKeysWithValues: devices.map { ($0.id, Standing(name: $0.name, isRevoked: $0.isRevoked)) })
+  /// The user of this device did it.
+  func noteTold(of change: AccountChange) throws {
+    switch change {
+    case .approve(let entry): try noteTold(of: [entry.id])
+    case .revoke(let devices, _): try noteTold(of: devices)
+    default: break
+    }
   }
 
-  /// A change of the account was carried out here.
-  mutating func note(before: [DeviceView], after: [DeviceView]) {
-    let (before, after) = (Self.standings(before), Self.standings(after))
-    for id in Set(before.keys).union(after.keys) where before[id] != after[id] { standings[id] = after[id] }
-  }
-
-  /// What the user does not know of, in the order of `devices`; devices that are gone come last.
-  func news(_ devices: [DeviceView]) -> [DeviceNews] {
-    let others = devices.filter { !$0.isThisDevice }
-    let replaced = Set(devices.filter { !$0.isRevoked }.compactMap(\.replaces))
-    var news: [DeviceNews] = []
-    for device in others {
-      switch (standings[device.id]?.isRevoked, device.isRevoked) {
-      case (nil, false):
-        let isKnown = device.replaces.map { standings[$0] != nil } ?? false
-        news.append(DeviceNews(kind: isKnown ? .rejoined : .added, device: device.id, name: device.name))
-      case (false, true) where !replaced.contains(device.id):
-        news.append(DeviceNews(kind: .revoked, device: device.id, name: device.name))
-      default: break
+  /// The user was shown what all continuations did.
+  func noteTold(of fork: OwnerForkView) throws {
+    let devices = fork.branches.flatMap(\.deeds).compactMap { deed -> DeviceID? in
+      switch deed {
+      case .addedDevice(let id, _), .revokedDevice(let id, _): id
+      case .addedSlot, .removedSlot: nil
       }
     }
-    let present = Set(devices.map(\.id))
-    for (id, known) in standings.sorted(by: { $0.key < $1.key })
-    where !known.isRevoked && !present.contains(id) {
-      news.append(DeviceNews(kind: .dropped, device: id, name: known.name))
-    }
-    return news
+    try noteTold(of: devices)
   }
-}
 
-extension Synchronizer {
-  /// What became of other devices since this account was opened here, and that was not done here. Nothing on a device that
-  /// did not belong to the account then: to it, all of them are new.
-  public var deviceNews: [DeviceNews] { knownDevices?.news(history.devices) ?? [] }
+  private func noteTold(of devices: [DeviceID]) throws {
+    guard var told = try items.toldDevices() else { return }
+    told.note(devices, history.devices)
+    try items.save(told)
+  }
 }

@@ -30,6 +30,7 @@ extension Synchronizer {
     let slot = try openSlot(with: secret, at: remote)
     let outcome = try change(.settle(at: fork.at, on: branch), with: slot)
     guard history.ownerFork?.at != fork.at else { throw SyncError.refused(outcome) }
+    try noteTold(of: fork)
     // A choice alone changes no row.
     try alone { try save([]) }
     return (try run(.sync, at: remote, progress: progress), outcome == .complete)
@@ -37,36 +38,48 @@ extension Synchronizer {
 
   /// Gives everybody the keys that they lack.
   /// - Parameter choice: which continuation of the account is right, if the slot shows several; nil for none of them.
+  /// - Returns: how the run ended that follows; and whether the slot is one of the chosen continuation, as of `settle`.
   /// - Throws: `SyncError.wrongSecret`, `.remote`, `.refused`; else as a run.
   public func handOutKeys(
     with secret: AccountSecret, at remote: any Remote,
     choice: (OwnerForkView) throws -> ControlID? = { _ in nil },
     progress: (SyncReport) -> Bool = { _ in true }
-  ) throws -> SyncReport {
+  ) throws -> (report: SyncReport, isOfBranch: Bool) {
     let slot = try openSlotAndPull(with: secret, at: remote, progress: progress)
-    if history.needsSlot {
-      let outcome = try change(.handOutKeys, with: slot, choice)
-      guard outcome == .complete else { throw SyncError.refused(outcome) }
+    guard history.needsSlot else { return (try run(.sync, at: remote, progress: progress), true) }
+    let (outcome, hasChosen) = try change(.handOutKeys, with: slot, choice)
+    guard outcome == .complete || (hasChosen && outcome == .notOwner) else {
+      throw SyncError.refused(outcome)
     }
-    return try run(.sync, at: remote, progress: progress)
+    if hasChosen { try alone { try save([]) } }
+    return (try run(.sync, at: remote, progress: progress), outcome == .complete)
   }
 
-  /// Carries out a change. Only a slot may open the operations that show several continuations of the account, and not
-  /// for long: then the user chooses at once.
+  /// Carries out a change. Control operations that only the slot opens stay closed after a change that is refused; if they
+  /// show several continuations of the account, the user chooses now.
+  /// - Returns: also whether the user has chosen.
   func change(
     _ change: AccountChange, with slot: OpenedSlot, _ choice: (OwnerForkView) throws -> ControlID?
-  ) throws -> Outcome {
+  ) throws -> (outcome: Outcome, hasChosen: Bool) {
     let outcome = try self.change(change, with: slot)
-    guard outcome == .ownerForked else { return outcome }
-    try settleForks(with: slot, choice)
-    return try self.change(change, with: slot)
+    guard outcome == .ownerForked, try settleForks(with: slot, choice) else { return (outcome, false) }
+    return (try self.change(change, with: slot), true)
   }
 
   /// The user says which of the continuations are right that a slot has shown.
-  func settleForks(with slot: OpenedSlot, _ choice: (OwnerForkView) throws -> ControlID?) throws {
-    while let fork = history.ownerFork, let branch = try choice(fork) {
+  /// - Returns: whether there were any, and all were chosen.
+  @discardableResult
+  func settleForks(
+    with slot: OpenedSlot, _ choice: (OwnerForkView) throws -> ControlID?
+  ) throws -> Bool {
+    var hasChosen = false
+    while let fork = history.ownerFork {
+      guard let branch = try choice(fork) else { return false }
       _ = try change(.settle(at: fork.at, on: branch), with: slot)
       guard history.ownerFork?.at != fork.at else { throw SyncError.refused(.ownerForked) }
+      try noteTold(of: fork)
+      hasChosen = true
     }
+    return hasChosen
   }
 }

@@ -87,11 +87,14 @@ extension Synchronizer {
       agreementKey: keys.agreement.publicKey, level: keys.level, name: history.deviceName,
       replaces: history.device)
     machine = DeviceMachine(keys: keys, contents: contents)
-    let outcome = try change(.rejoin(entry), with: slot, choice)
-    guard history.device == entry.id else {
+    do {
+      let (outcome, _) = try change(.rejoin(entry), with: slot, choice)
+      guard history.device == entry.id else { throw SyncError.refused(outcome) }
+    } catch {
+      guard history.device != entry.id else { throw error }
       machine = former
       try items.removeKeys(pair) { _ in enclave }
-      throw SyncError.refused(outcome)
+      throw error
     }
     let report = try run(.sync, at: remote, progress: progress)
     try items.removeKeys(former.keys.pair) { _ in former.keys.enclave }

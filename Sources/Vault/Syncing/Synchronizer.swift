@@ -32,8 +32,6 @@ public final class Synchronizer {
   var lost: Set<RecordVersion> = []
   /// The keys of epochs that are in the keychain.
   private var storedEpochs = 0
-  /// Nil where none was known.
-  private(set) var knownDevices: KnownDevices?
   /// Whether what the user changed is looked for. A coffer that joins takes what is there first.
   private(set) var takesLocalChanges: Bool
 
@@ -59,7 +57,6 @@ public final class Synchronizer {
     self.state = state
     self.storedEpochs = storedEpochs
     takesLocalChanges = !history.awaitsKeys
-    knownDevices = history.isMember ? KnownDevices(history.devices) : nil
   }
 
   var now: UInt64 { UInt64(clamping: clock.now()) }
@@ -138,9 +135,9 @@ public final class Synchronizer {
 
   /// Carries out a change of the account that an opened slot allows. The next run sends it.
   func change(_ change: AccountChange, with slot: OpenedSlot) throws -> Outcome {
-    let before = history.devices
-    defer { knownDevices?.note(before: before, after: history.devices) }
-    return try carryOut(.account(change, slot, at: now)).outcome ?? .complete
+    let outcome = try carryOut(.account(change, slot, at: now)).outcome ?? .complete
+    if outcome == .complete { try noteTold(of: change) }
+    return outcome
   }
 
   func note(damaged: Set<ObjectHash>) { history.noteDamaged(damaged) }
@@ -179,7 +176,7 @@ public final class Synchronizer {
         case .drop(let record, let version):
           // The vault keeps earlier versions as long as their message, and empties its trash itself.
           contents.forgetParts(of: RecordVersion(record: record, version: version))
-          if history.isDead(record, at: now) { try captureArrivals.erase(record, contents.captures) }
+          if history.isDead(record, at: now) { try captureArrivals.erase(record, history, contents.captures) }
         case .request(let request): requests.append(request)
         case .ended(let end): outcome = end
         }

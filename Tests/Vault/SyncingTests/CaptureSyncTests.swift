@@ -110,10 +110,14 @@ struct CaptureSyncTests {
     #expect(try first.labels().isEmpty)
     let third = try SyncedCoffer(clock: clock.clock)
     try third.join(first, at: folder.remote, name: "third")
-    for coffer in [first, second, third] {
-      #expect(try coffer.sync(at: folder.remote).missingCount == 0)
-      #expect(try coffer.coffer.account.open().status().missingCount == 0)
+    for _ in 0..<6 {
+      for coffer in [first, second, third] {
+        #expect(try coffer.sync(at: folder.remote).missingCount == 0)
+        #expect(try coffer.coffer.account.open().status().missingCount == 0)
+      }
+      clock.advance(8 * 86_400)
     }
+    #expect(try first.coffer.captures.sharedRows().isEmpty)
   }
 
   @Test("A capture that one removes is hidden on the other, and erased when weeks have passed")

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Histories
+import Primitives
 import Remotes
 import Testing
 
@@ -23,48 +24,108 @@ struct DeviceNewsTests {
   private func news(_ coffer: SyncedCoffer) throws -> [String] {
     let synchronizer = try coffer.coffer.account.open()
     _ = try synchronizer.run(.sync, at: folder.remote)
-    return synchronizer.deviceNews.map { "\($0.kind) \($0.name)" }
+    return try synchronizer.takeDeviceNews().map { "\($0.kind) \($0.name)" }
+  }
+
+  private func ask(_ coffer: SyncedCoffer, name: String) throws {
+    _ = try coffer.coffer.account.askToJoin(
+      at: folder.remote, first.coffer.account.open().address(), enclave: SyncedCoffer.enclave, name: name)
+  }
+
+  private func approve(on coffer: SyncedCoffer) throws {
+    let approving = try coffer.coffer.account.open()
+    let waiting = try #require(approving.waitingDevices(at: folder.remote).devices.first)
+    _ = try approving.approve(waiting, with: words, at: folder.remote)
+  }
+
+  private func exchange(_ new: String, on coffer: SyncedCoffer, at remote: any Remote) throws {
+    let report = try coffer.coffer.account.open().changeSlots(
+      adding: AccountSecret(SyncedCoffer.passphrase(new)),
+      removing: { $0.filter { $0.kind == .passphrase }.map(\.id) }, costs: SyncedCoffer.costs(), with: words,
+      at: remote)
+    try #require(report.outcome == .complete)
   }
 
   @Test("It hears once of one that came, was revoked, or came back; nobody hears of what they did themselves")
   func heard() throws {
+    #expect(try news(first).isEmpty)
     try second.join(first, at: folder.remote)
     #expect(try news(second).isEmpty)
+    // A run that tells nobody, as one that is interrupted, loses nothing.
+    try first.sync(at: folder.remote)
     #expect(try news(first) == ["added second"])
     #expect(try news(first).isEmpty)
     let third = try SyncedCoffer()
     try third.join(first, at: folder.remote, name: "third")
-    #expect(try news(second) == ["added third"])
-    let revoking = try first.coffer.account.open()
-    _ = try revoking.revoke(second.device(), with: words, at: folder.remote)
-    #expect(revoking.deviceNews.map(\.name) == ["third"])
-    #expect(try news(first).isEmpty)
+    #expect(try news(third).isEmpty && news(second) == ["added third"])
+    _ = try first.coffer.account.open().revoke(second.device(), with: words, at: folder.remote)
+    #expect(try news(first) == ["added third"])
     #expect(try news(third) == ["revoked second"])
-    let back = try second.coffer.account.open()
-    _ = try back.rejoin(with: words, enclave: SyncedCoffer.enclave, at: folder.remote)
-    #expect(back.deviceNews.isEmpty)
-    #expect(try news(third) == ["rejoined second"])
+    // It hears nothing while it does not belong to the account, and everything afterwards.
+    #expect(try news(second).isEmpty)
+    let fourth = try SyncedCoffer()
+    try fourth.join(first, at: folder.remote, name: "fourth")
+    _ = try second.coffer.account.open().rejoin(
+      with: words, enclave: SyncedCoffer.enclave, at: folder.remote)
+    #expect(try news(second) == ["added fourth"])
+    #expect(try news(third) == ["added fourth", "rejoined second"])
+    // One that came and went meanwhile is told of, too.
+    _ = try second.coffer.account.open().revoke(fourth.device(), with: words, at: folder.remote)
+    #expect(try news(first) == ["rejoined second", "passed fourth"])
+    #expect(try news(second).isEmpty)
   }
 
-  @Test("Who let a device in hears of it when another one's new passphrase undid that")
+  @Test(
+    "Who let a device in hears of it when another one's new passphrase undid that, and that device does not")
   func dropped() throws {
     try second.join(first, at: folder.remote)
-    try first.sync(at: folder.remote)
+    #expect(try news(first).isEmpty)
     try folder.copy(into: other)
     let third = try SyncedCoffer()
-    _ = try third.coffer.account.askToJoin(
-      at: folder.remote, first.coffer.account.open().address(), enclave: SyncedCoffer.enclave, name: "third")
-    let approving = try first.coffer.account.open()
-    let waiting = try #require(approving.waitingDevices(at: folder.remote).devices.first)
-    _ = try approving.approve(waiting, with: words, at: folder.remote)
-    #expect(approving.deviceNews.isEmpty)
-    let report = try second.coffer.account.open().changeSlots(
-      adding: AccountSecret(SyncedCoffer.passphrase("Nine-Lanterns-Above-2026")),
-      removing: { $0.filter { $0.kind == .passphrase }.map(\.id) }, costs: SyncedCoffer.costs(), with: words,
-      at: other.remote)
-    #expect(report.outcome == .complete)
+    try ask(third, name: "third")
+    try approve(on: first)
+    #expect(try news(first).isEmpty && news(third).isEmpty)
+    try exchange("Nine-Lanterns-Above-2026", on: second, at: other.remote)
     try other.copy(into: folder)
     #expect(try news(first) == ["dropped third"])
+    #expect(try news(third).isEmpty)
     #expect(try third.sync(at: folder.remote).outcome == .notMember)
+  }
+
+  @Test("Nothing is said before the user has chosen between continuations, and then what they did not show")
+  func forked() throws {
+    try second.join(first, at: folder.remote)
+    #expect(try news(first).isEmpty)
+    try folder.copy(into: other)
+    let third = try SyncedCoffer()
+    try ask(third, name: "third")
+    try approve(on: first)
+    try exchange("Nine-Lanterns-Above-2026", on: first, at: folder.remote)
+    try exchange("Seven-Herons-Cross-2026", on: second, at: other.remote)
+    try other.copy(into: folder)
+    #expect(try news(first).isEmpty)
+    let synchronizer = try first.coffer.account.open()
+    let fork = try #require(synchronizer.ownerFork)
+    let came = try third.device()
+    let mine = try #require(fork.branches.first { $0.members.contains(came) })
+    _ = try synchronizer.settle(fork, on: mine.id, with: words, at: folder.remote)
+    #expect(try synchronizer.takeDeviceNews().isEmpty && news(first).isEmpty)
+  }
+
+  private func read(_ bytes: [UInt8]) -> ToldDevices? { ToldDevices(bytes.rawSpan) }
+
+  @Test("What is kept of who was told reads as it was written, and nothing else does")
+  func bytes() throws {
+    try second.join(first, at: folder.remote)
+    try first.sync(at: folder.remote)
+    let told = try ToldDevices(first.coffer.account.open().devices)
+    let bytes = told.bytes
+    #expect(read(bytes) == told && bytes.count == 2 * 18 + "firstsecond".utf8.count)
+    for count in 1..<bytes.count where count != 18 + 5 && count != 18 + 6 {
+      #expect(read(Array(bytes.prefix(count))) == nil, "\(count)")
+    }
+    var wrong = bytes
+    wrong[16] = 2
+    #expect(read(wrong) == nil)
   }
 }

@@ -266,7 +266,8 @@ struct SettlingTests {
     _ = try third.sync(at: folder.remote)
     #expect(try third.shown().isEmpty)
     #expect(
-      try first.coffer.account.open().handOutKeys(with: passphrase(), at: folder.remote).outcome == .complete)
+      try first.coffer.account.open().handOutKeys(with: passphrase(), at: folder.remote).report.outcome
+        == .complete)
     #expect(try !first.coffer.account.open().needsSlot)
     #expect(try third.sync(at: folder.remote).outcome == .complete)
     #expect(try third.shown().values.map(\.text) == ["new"])

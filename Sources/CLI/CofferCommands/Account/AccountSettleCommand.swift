@@ -56,9 +56,7 @@ struct AccountSettleCommand: CofferCommand {
       if news.outcome != .noSafeEpoch { try SyncEnding(news, open.synchronizer).check(context) }
       return try handOut(open, secret, at: remote, context)
     }
-    let view = OwnerForkWords(fork)
-    view.show(context)
-    let number = try view.chosen(branch, context)
+    let (view, number) = try OwnerForkWords.choose(fork, branch, context)
     let (report, isOfBranch) = try account.watching("settling", context) { goesOn in
       try open.synchronizer.settle(
         fork, on: fork.branches[number - 1].id, with: secret, at: remote, progress: goesOn)
@@ -85,20 +83,19 @@ struct AccountSettleCommand: CofferCommand {
     let isNeeded = open.synchronizer.needsSlot
     var chosen: (view: OwnerForkWords, number: Int)?
     if isNeeded {
-      let report = try account.watching("handing out keys", context) { goesOn in
+      let (report, isOfBranch) = try account.watching("handing out keys", context) { goesOn in
         try open.synchronizer.handOutKeys(
           with: secret, at: remote,
           choice: { fork in
-            let view = OwnerForkWords(fork)
-            view.show(context)
-            let number = try view.chosen(branch, context)
-            chosen = (view, number)
-            return fork.branches[number - 1].id
+            let choice = try OwnerForkWords.choose(fork, branch, context)
+            chosen = choice
+            return fork.branches[choice.number - 1].id
           }, progress: goesOn)
       }
+      if let chosen { tell(chosen.view, chosen: chosen.number, isOfBranch, context) }
       try SyncEnding(report, open.synchronizer).check(context)
+      guard chosen == nil else { return }
     }
-    if let chosen { return tell(chosen.view, chosen: chosen.number, true, context) }
     if context.isJSON { return JSON.print(Answer(branches: [])) }
     context.remark(isNeeded ? "Every device can get all keys now." : "There is nothing to settle.")
   }
@@ -114,10 +111,10 @@ struct OwnerForkWords {
   /// - Parameter branch: what was given.
   static func choose(
     _ fork: OwnerForkView, _ branch: Int?, _ context: CommandContext
-  ) throws -> ControlID {
+  ) throws -> (view: OwnerForkWords, number: Int) {
     let view = OwnerForkWords(fork)
     view.show(context)
-    return fork.branches[try view.chosen(branch, context) - 1].id
+    return (view, try view.chosen(branch, context))
   }
 
   func show(_ context: CommandContext) {

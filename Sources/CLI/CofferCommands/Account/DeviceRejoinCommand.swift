@@ -48,10 +48,15 @@ struct DeviceRejoinCommand: CofferCommand {
         otherwise: "this device goes on as it is")
     }
     let remote = try open.place.open()
+    var hasChosen = false
     let report = try account.watching("joining again", context) { goesOn in
       try open.synchronizer.rejoin(
         with: secret, enclave: context.machine.enclaveForNewKeys(), at: remote,
-        choice: { try OwnerForkWords.choose($0, branch, context) }, progress: goesOn)
+        choice: { fork in
+          let number = try OwnerForkWords.choose(fork, branch, context).number
+          hasChosen = true
+          return fork.branches[number - 1].id
+        }, progress: goesOn)
     }
     let device = open.synchronizer.device
     if context.isJSON {
@@ -62,6 +67,7 @@ struct DeviceRejoinCommand: CofferCommand {
     } else {
       let sent = report.sentCount > 0 ? " \(report.sentCount.counted("change")) sent again." : ""
       context.remark("This device goes on as \(device.short).\(sent)")
+      if hasChosen { context.remark("Make the same choice on the other devices: 'coffer account settle'.") }
     }
     try SyncEnding(report, open.synchronizer).check(context)
   }

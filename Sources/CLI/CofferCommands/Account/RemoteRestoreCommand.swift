@@ -101,7 +101,8 @@ struct RemoteRestoreCommand: CofferCommand {
       (synchronizer, report) = try OpenAccount.watching("restoring", context) { goesOn in
         try coffer.account.join(
           at: remote, address, with: secret, slot: slot, enclave: context.machine.enclaveForNewKeys(),
-          name: deviceName, isOwn: isOwn, choice: { try OwnerForkWords.choose($0, branch, context) },
+          name: deviceName, isOwn: isOwn,
+          choice: { $0.branches[try OwnerForkWords.choose($0, branch, context).number - 1].id },
           progress: goesOn)
       }
     } catch {

@@ -9,14 +9,14 @@ internal import Syncing
 struct SyncEnding {
   private let report: SyncReport
   private let devices: [DeviceView]
-  private let deviceNews: [DeviceNews]
+  private let synchronizer: Synchronizer
   private let needsSlot: Bool
   private let awaitsApproval: Bool
 
   init(_ report: SyncReport, _ synchronizer: Synchronizer) {
     self.report = report
     devices = synchronizer.devices
-    deviceNews = synchronizer.deviceNews
+    self.synchronizer = synchronizer
     needsSlot = synchronizer.needsSlot
     awaitsApproval = synchronizer.awaitsApproval
   }
@@ -42,11 +42,11 @@ struct SyncEnding {
   /// Says what is to be done.
   /// - Throws: a failure for a run that did not end well, or for an alarm.
   func check(_ context: CommandContext) throws {
+    for news in try synchronizer.takeDeviceNews() { Warning(news).tell(isJSON: context.isJSON) }
     if report.outcome == .unreachable, report.remoteError == nil {
       throw Failure.interrupted("what was sent is safe", hint: "'coffer sync' goes on")
     }
     if awaitsApproval, report.outcome == .notMember { throw SyncError.notApproved }
-    for news in deviceNews { Warning(news).tell(isJSON: context.isJSON) }
     guard report.outcome == .complete else {
       throw Failure(outcome: report.outcome, report.remoteError)
     }
@@ -124,15 +124,16 @@ extension Warning {
     case .rejoined:
       self.init(
         code: "device_rejoined", message: "\(name) goes on under this new identifier", hint: unasked)
-    case .revoked:
+    case .revoked, .passed:
+      let deed = news.kind == .revoked ? "was revoked" : "was let in and revoked again"
       self.init(
-        code: "device_removed", message: "\(name) was revoked on another device",
+        code: "device_revoked", message: "\(name) \(deed) on another device",
         hint: "if that was not you, somebody has a passphrase of the account: 'coffer account passphrase'")
     case .dropped:
       self.init(
         code: "device_dropped",
         message: "\(name) was let in while the account was changed elsewhere, and does not belong to it",
-        hint: "'coffer remote join' there asks again")
+        hint: "'coffer device rejoin' there brings it back")
     }
   }
 }

@@ -93,6 +93,8 @@ extension History {
     }
     settled[at] = branch == at ? .former(rejecting: known) : .successor(branch)
     membershipChanged(on: machine)
+    // The user has seen what the continuations did.
+    if alarms.isEmpty { releaseAfterAlarm(on: machine) }
   }
 
   /// The operations that brought another owner key after this one's.

@@ -205,9 +205,8 @@ extension History {
     if run?.purpose == .verify {
       passOver()
       alarms = alarms.filter(isStillTrue)
+      if alarms.isEmpty { releaseAfterAlarm(on: machine) }
     }
-    // A choice between continuations, or a revocation, closes an alarm as well.
-    if alarms.isEmpty { releaseAfterAlarm(on: machine) }
     var effects: [Effect] = []
     for name in hidden.sorted() where isDead(name.record, name.version, at: now) {
       hidden.remove(name)

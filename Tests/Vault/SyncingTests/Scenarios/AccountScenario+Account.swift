@@ -109,7 +109,7 @@ extension AccountScenario {
     }
     guard account.needsSlot else { return false }
     try changeAsking(device) { [remote] account, choice in
-      try account.handOutKeys(with: Self.words, at: remote, choice: choice)
+      try account.handOutKeys(with: Self.words, at: remote, choice: choice).report
     }
     return true
   }

@@ -18,17 +18,17 @@ extension AccountScenario {
     case .add:
       let text = newNote()
       let id = try coffer(device).add(text, title: text + "-title", tags: [text + "-tag"])
-      notes[text] = ScenarioNote(device: device, message: id)
+      notes[text] = ScenarioNote(device: device, record: id)
     case .edit(let choice):
       guard let id = try message(choice, on: device) else { return }
       // A new text replaces all that are here, also one that lost against another.
       for former in try coffer(device).history(id) { notes[former]?.isGone = true }
       let text = newNote()
       try coffer(device).edit(id, text)
-      notes[text] = ScenarioNote(device: device, message: id)
+      notes[text] = ScenarioNote(device: device, record: id)
     case .remove(let choice):
       guard let id = try message(choice, on: device) else { return }
-      noteGone { $0.message == id }
+      noteGone { $0.record == id }
       try coffer(device).coffer.removeMessage(id)
     case .putBack(let choice):
       let trash = try coffer(device).trash().sorted {
@@ -37,8 +37,8 @@ extension AccountScenario {
       if !trash.isEmpty { try coffer(device).coffer.putBackMessage(trash[choice % trash.count]) }
     case .takeCapture:
       let title = newNote()
-      try coffer(device).take(photoByteCount: 30_000, title: title)
-      notes[title] = ScenarioNote(device: device, message: nil)
+      let id = try coffer(device).take(photoByteCount: 30_000, title: title)
+      notes[title] = ScenarioNote(device: device, record: id, isCapture: true)
     case .relabel, .removeCapture, .keep, .release: try performOnCapture(deed, on: device)
     case .rotateVaultKey: _ = try coffer(device).coffer.rotateVaultKey { _ in true }
     case .run(let purpose, let failure): try run(device, purpose, failure: failure)
@@ -135,17 +135,17 @@ extension AccountScenario {
   // MARK: Disks
 
   private mutating func kill(_ device: Int, after count: Int) throws {
-    var home: TemporaryHome?
+    var home: Result<TemporaryHome, any Error>?
     let report = try account(device).run(.sync, at: remote) { [self] report in
       guard report.requestCount > count else { return true }
-      home = try? copy(of: device)
+      home = Result { try copy(of: device) }
       return false
     }
     guard let home else {
       if report.outcome == .complete { try run(device) }
       return
     }
-    try replaceDisk(of: device, by: home)
+    try replaceDisk(of: device, by: home.get())
   }
 
   private mutating func putBackDisk(_ device: Int) throws {

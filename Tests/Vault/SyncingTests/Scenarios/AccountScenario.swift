@@ -33,7 +33,9 @@ struct ScenarioDevice {
 struct ScenarioNote {
   /// The number of the device that wrote it.
   let device: Int
-  let message: MessageID?
+  /// The message or the capture.
+  let record: RecordID
+  var isCapture = false
   /// Whether a run ended well after it.
   var isAcknowledged = false
   /// Somebody who had seen it removed or replaced it.
@@ -54,6 +56,8 @@ struct AccountScenario {
   var backup: [String: [UInt8]]?
   /// Whether the place lost what came after its backup.
   var wasPlaceRestored = false
+  /// What does not hold.
+  private(set) var breaches: [String] = []
   /// What happened, for whoever reads a failure.
   private(set) var script: [String] = []
   private var noteCount = 0
@@ -81,9 +85,9 @@ struct AccountScenario {
       guard !devices[device].isLost else { continue }
       script.append("\(device): \(deed)")
       try perform(deed, on: device)
-      if isToBeTold {
+      if isDetailed {
         script.append(
-          "   \(try devices.indices.map { "\($0): \(try Set(coffer($0).shown().values.map { $0.text.dropFirst(14) }).sorted())" })"
+          "   \(try devices.indices.map { "\($0): \(try Set(coffer($0).shown().values.map { $0.text.dropFirst(Self.mark.count) }).sorted())" })"
         )
       }
     }
@@ -94,12 +98,16 @@ struct AccountScenario {
     return "\(Self.mark)\(seed)-\(noteCount)"
   }
 
+  mutating func expect(_ holds: Bool, _ breach: @autoclosure () -> String) {
+    if !holds { breaches.append(breach()) }
+  }
+
   func coffer(_ device: Int) -> SyncedCoffer { devices[device].coffer }
 
   func account(_ device: Int) throws -> Synchronizer { try coffer(device).coffer.account.open() }
 
-  /// Whether the script is printed: somebody looks into a failure.
-  var isToBeTold: Bool { ProcessInfo.processInfo.environment["COFFER_SCENARIO_SCRIPT"] != nil }
+  /// Whether the script tells what each device shows after each deed.
+  var isDetailed: Bool { ProcessInfo.processInfo.environment["COFFER_SCENARIO_SCRIPT"] != nil }
 
   // MARK: Runs
 

@@ -19,13 +19,16 @@ struct AccountScenarioTests {
     arguments: seeds)
   func scenario(_ seed: UInt64) throws {
     var scenario = try AccountScenario(seed: seed)
-    defer { if scenario.isToBeTold { print(scenario.script.joined(separator: "\n")) } }
     do {
       try scenario.play(deedCount: 60)
       try scenario.comeToRest()
       try scenario.check()
     } catch {
-      Issue.record("seed \(seed): \(error)")
+      scenario.expect(false, "ended with \(error)")
     }
+    guard !scenario.breaches.isEmpty else { return }
+    Issue.record(
+      "seed \(seed): \(scenario.breaches.joined(separator: "\n"))\n\(scenario.script.joined(separator: "\n"))"
+    )
   }
 }
