@@ -140,18 +140,15 @@ extension History {
     }.sorted { ($0.isThisDevice ? 0 : 1, $0.name, $0.id) < ($1.isThisDevice ? 0 : 1, $1.name, $1.id) }
   }
 
-  /// SHA-256 of all verified heads, of chains and of the control log, and of the user's choices between continuations, as far
-  /// as they are in force: equal on two devices with the same history.
+  /// SHA-256 of all verified heads, of chains and of the control log, and of the control operations that do not count, since
+  /// the user chose another continuation: equal on two devices with the same history.
   public var positionDigest: [UInt8] {
     var bytes = Array("coffer position v1".utf8)
     let position = position
     bytes.append(bigEndian: UInt32(position.frontier.count))
     for name in position.frontier { bytes.append(name) }
     for id in position.controlHeads { bytes += id.bytes }
-    // One within a continuation that another choice has left is nothing that other devices are asked for.
-    for choice in ownerChoices where membership.counting.contains(choice.at) {
-      bytes += choice.at.bytes + choice.on.bytes
-    }
+    for id in log.entries.keys.filter({ !membership.counting.contains($0) }).sorted() { bytes += id.bytes }
     return SHA256.hash(bytes.rawSpan)
   }
 
