@@ -56,7 +56,7 @@ struct CourierConformanceTests {
     #expect(server.connectionCount == 1 && server.keys.count == 50)
   }
 
-  @Test("Four requests are under way at once, and no more", .timeLimit(.minutes(1)))
+  @Test("Four requests are under way at once, and no more", .timeLimit(.minutes(60)))
   func fourAtOnce() throws {
     let server = try S3Server()
     let remote = try server.remote()

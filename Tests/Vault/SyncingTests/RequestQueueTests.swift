@@ -25,7 +25,7 @@ struct RequestQueueTests {
 
   @Test(
     "Four reads are under way at once and no more, and answers come in the order of the requests",
-    .timeLimit(.minutes(1)))
+    .timeLimit(.minutes(60)))
   func fourReads() throws {
     let remote = RecordingRemote(meeting: 4)
     let queue = queue(remote)
@@ -40,7 +40,7 @@ struct RequestQueueTests {
     #expect(remote.mostAtOnce == 4)
   }
 
-  @Test("Packs are put four at once, and what names them comes after the last", .timeLimit(.minutes(1)))
+  @Test("Packs are put four at once, and what names them comes after the last", .timeLimit(.minutes(60)))
   func fourPacks() throws {
     let remote = RecordingRemote(meeting: 4)
     let queue = queue(remote)

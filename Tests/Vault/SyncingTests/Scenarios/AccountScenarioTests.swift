@@ -10,7 +10,7 @@ struct AccountScenarioTests {
     let given = ProcessInfo.processInfo.environment["COFFER_SCENARIOS"]?.split(separator: ":").compactMap {
       UInt64($0)
     }
-    guard let given, given.count == 2 else { return Array(1...8) }
+    guard let given, given.count == 2 else { return Array(1...4) }
     return Array(given[0]..<given[0] + given[1])
   }()
 
