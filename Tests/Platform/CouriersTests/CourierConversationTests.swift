@@ -42,7 +42,7 @@ struct CourierConversationTests {
     return CourierAnswer.page(CourierPage(objects: objects, time: nil, continuation: "")).frame(number: 1)
   }
 
-  @Test("What fits is believed", .timeLimit(.minutes(1)))
+  @Test("What fits is believed", .timeLimit(.minutes(60)))
   func honest() throws {
     #expect(try ask(page(["f/a", "f/b"])) { try $0.list("f").objects.count } == 2)
     #expect(try ask(CourierAnswer.object([1]).frame(number: 1)) { try $0.get("a", range: 0..<1) } == [1])
@@ -54,7 +54,7 @@ struct CourierConversationTests {
 
   @Test(
     "An answer to another request, of another kind, or with more than was asked for is not",
-    .timeLimit(.minutes(1)))
+    .timeLimit(.minutes(60)))
   func lies() throws {
     let requests: [(CourierAnswer, (CourierRemote) throws -> Void)] = [
       (.done, { _ = try $0.get("a") }), (.byteCount(1), { _ = try $0.get("a") }),

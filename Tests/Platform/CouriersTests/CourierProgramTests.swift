@@ -84,7 +84,7 @@ struct CourierProgramTests {
 
   @Test(
     "When it is killed, a request under way and each after it say so, and nobody is left",
-    .timeLimit(.minutes(1)))
+    .timeLimit(.minutes(60)))
   func killed() throws {
     let server = try S3Server()
     try withCourier(server) { remote, process in
@@ -97,7 +97,7 @@ struct CourierProgramTests {
     }
   }
 
-  @Test("It ends when it is no longer used", .timeLimit(.minutes(1)))
+  @Test("It ends when it is no longer used", .timeLimit(.minutes(60)))
   func unused() throws {
     let server = try S3Server()
     var process = pid_t()

@@ -7,7 +7,7 @@ import S3Server
 import Secrets
 import Testing
 
-@Suite("Whom the courier trusts", .timeLimit(.minutes(2)))
+@Suite("Whom the courier trusts", .timeLimit(.minutes(60)))
 struct CourierTLSTests {
   private func remote(_ server: TLSServer, host: String = "127.0.0.1", pin: String?) throws -> CourierRemote {
     try courierRemote(

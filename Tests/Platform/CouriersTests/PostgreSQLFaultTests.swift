@@ -79,7 +79,7 @@ struct PostgreSQLFaultTests {
   }
 
   @Test(
-    "A server that is killed comes back, and has every object that it acknowledged", .timeLimit(.minutes(1)))
+    "A server that is killed comes back, and has every object that it acknowledged", .timeLimit(.minutes(60)))
   func killed() throws {
     let server = try PostgreSQLServer()
     let remote = try courierRemote(server.place())
