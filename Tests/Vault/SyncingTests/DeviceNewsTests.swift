@@ -27,22 +27,22 @@ struct DeviceNewsTests {
     return try synchronizer.takeDeviceNews().map { "\($0.kind) \($0.name)" }
   }
 
-  private func ask(_ coffer: SyncedCoffer, name: String) throws {
-    _ = try coffer.coffer.account.askToJoin(
-      at: folder.remote, first.coffer.account.open().address(), enclave: SyncedCoffer.enclave, name: name)
-  }
-
-  private func approve(on coffer: SyncedCoffer) throws {
-    let approving = try coffer.coffer.account.open()
+  /// The first device lets a third one in, and the second does not hear of it.
+  private func letThirdIn() throws -> SyncedCoffer {
+    try second.join(first, at: folder.remote)
+    #expect(try news(first).isEmpty)
+    try folder.copy(into: other)
+    let (third, approving) = (try SyncedCoffer(), try first.coffer.account.open())
+    _ = try third.coffer.account.askToJoin(
+      at: folder.remote, approving.address(), enclave: SyncedCoffer.enclave, name: "third")
     let waiting = try #require(approving.waitingDevices(at: folder.remote).devices.first)
     _ = try approving.approve(waiting, with: words, at: folder.remote)
+    return third
   }
 
   private func exchange(_ new: String, on coffer: SyncedCoffer, at remote: any Remote) throws {
-    let report = try coffer.coffer.account.open().changeSlots(
-      adding: AccountSecret(SyncedCoffer.passphrase(new)),
-      removing: { $0.filter { $0.kind == .passphrase }.map(\.id) }, costs: SyncedCoffer.costs(), with: words,
-      at: remote)
+    let report = try coffer.coffer.account.open().exchangePassphrases(
+      for: AccountSecret(SyncedCoffer.passphrase(new)), with: words, at: remote)
     try #require(report.outcome == .complete)
   }
 
@@ -78,12 +78,7 @@ struct DeviceNewsTests {
   @Test(
     "Who let a device in hears of it when another one's new passphrase undid that, and that device does not")
   func dropped() throws {
-    try second.join(first, at: folder.remote)
-    #expect(try news(first).isEmpty)
-    try folder.copy(into: other)
-    let third = try SyncedCoffer()
-    try ask(third, name: "third")
-    try approve(on: first)
+    let third = try letThirdIn()
     #expect(try news(first).isEmpty && news(third).isEmpty)
     try exchange("Nine-Lanterns-Above-2026", on: second, at: other.remote)
     try other.copy(into: folder)
@@ -94,12 +89,7 @@ struct DeviceNewsTests {
 
   @Test("Nothing is said before the user has chosen between continuations, and then what they did not show")
   func forked() throws {
-    try second.join(first, at: folder.remote)
-    #expect(try news(first).isEmpty)
-    try folder.copy(into: other)
-    let third = try SyncedCoffer()
-    try ask(third, name: "third")
-    try approve(on: first)
+    let third = try letThirdIn()
     try exchange("Nine-Lanterns-Above-2026", on: first, at: folder.remote)
     try exchange("Seven-Herons-Cross-2026", on: second, at: other.remote)
     try other.copy(into: folder)

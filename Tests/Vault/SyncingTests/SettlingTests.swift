@@ -30,10 +30,8 @@ struct SettlingTests {
   }
 
   private func exchange(_ new: String, on coffer: SyncedCoffer, at remote: any Remote) throws {
-    let synchronizer = try coffer.coffer.account.open()
-    let report = try synchronizer.changeSlots(
-      adding: passphrase(new), removing: { $0.filter { $0.kind == .passphrase }.map(\.id) },
-      costs: SyncedCoffer.costs(), with: passphrase(), at: remote)
+    let report = try coffer.coffer.account.open().exchangePassphrases(
+      for: passphrase(new), with: passphrase(), at: remote)
     try #require(report.outcome == .complete)
   }
 

@@ -148,6 +148,17 @@ struct SyncedCoffer {
   }
 }
 
+extension Synchronizer {
+  /// Puts another passphrase of the account in the place of all that it has.
+  func exchangePassphrases(
+    for new: AccountSecret, with secret: AccountSecret, at remote: any Remote
+  ) throws -> SyncReport {
+    try changeSlots(
+      adding: new, removing: { $0.filter { $0.kind == .passphrase }.map(\.id) }, costs: SyncedCoffer.costs(),
+      with: secret, at: remote)
+  }
+}
+
 /// A clock that a test puts forward.
 final class TestClock: Sendable {
   private let seconds = Atomic<Int64>(1_800_000_000)

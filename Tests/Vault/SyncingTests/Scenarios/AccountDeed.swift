@@ -5,13 +5,19 @@
 import Histories
 import SeededGenerators
 
+/// Where a place fails: it answers so many requests, and of the next says nothing, whether it carries that out or not.
+struct PlaceFailure: Hashable {
+  let after: Int
+  let carriesLastOut: Bool
+}
+
 /// One thing that happens to a coffer of the account.
 enum AccountDeed: Hashable {
   case add, edit(Int), remove(Int), putBack(Int)
   case takeCapture, relabel(Int), removeCapture(Int), keep, release(Int)
   case rotateVaultKey
   /// A run, at a place that fails or not.
-  case run(Purpose, MemoryRemote.Failure?)
+  case run(Purpose, PlaceFailure?)
   /// A run whose process is killed after so many answers.
   case kill(after: Int)
   case save, putBackDisk
@@ -22,20 +28,20 @@ enum AccountDeed: Hashable {
   /// What the device asks for is done.
   case attend
   /// Another coffer asks to be let in, and this one approves it.
-  case approve(MemoryRemote.Failure?)
+  case approve(PlaceFailure?)
   /// A new coffer is made from the card and the words.
   case restore
-  case revoke(Int, MemoryRemote.Failure?)
-  case changePassphrase(MemoryRemote.Failure?), changeCard(MemoryRemote.Failure?)
+  case revoke(Int, PlaceFailure?)
+  case changePassphrase(PlaceFailure?), changeCard(PlaceFailure?)
   case sweep
   case pass(days: Int)
 
   static func drawn(_ generator: inout SeededGenerator) -> (device: Int, deed: AccountDeed) {
     let device = Int.random(in: 0..<12, using: &generator)
     let choice = Int.random(in: 0..<1_000, using: &generator)
-    let failure: MemoryRemote.Failure? =
+    let failure: PlaceFailure? =
       Int.random(in: 0..<3, using: &generator) == 0
-      ? MemoryRemote.Failure(
+      ? PlaceFailure(
         after: Int.random(in: 0..<24, using: &generator), carriesLastOut: Bool.random(using: &generator))
       : nil
     let deed: AccountDeed =

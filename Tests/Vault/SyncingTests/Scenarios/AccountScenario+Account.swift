@@ -11,7 +11,7 @@ import Secrets
 @testable import Syncing
 
 extension AccountScenario {
-  mutating func approve(by device: Int, _ failure: MemoryRemote.Failure?) throws {
+  mutating func approve(by device: Int, _ failure: PlaceFailure?) throws {
     guard devices.count < Self.deviceLimit else { return }
     let new = try SyncedCoffer(clock: clock.clock)
     do {
@@ -23,9 +23,9 @@ extension AccountScenario {
   }
 
   /// Approves a device that asks. It asks again if its request went.
-  mutating func letIn(_ device: Int, by member: Int, _ failure: MemoryRemote.Failure? = nil) throws {
+  mutating func letIn(_ device: Int, by member: Int, _ failure: PlaceFailure? = nil) throws {
     let id = try coffer(device).device()
-    try change(member, failure: failure) { [remote] account in
+    try change(member, failure: failure) { account, remote in
       let waiting = try account.waitingDevices(at: remote).devices
       guard let found = waiting.first(where: { $0.entry.id == id }) else {
         return SyncReport(outcome: .unreachable)
@@ -56,11 +56,11 @@ extension AccountScenario {
     return devices.count - 1
   }
 
-  mutating func revoke(_ device: Int, by member: Int, _ failure: MemoryRemote.Failure?) throws {
+  mutating func revoke(_ device: Int, by member: Int, _ failure: PlaceFailure?) throws {
     guard device != member, devices.count(where: { !$0.isLost }) > 1 else { return }
     let id = try coffer(device).device()
     guard try account(member).devices.contains(where: { $0.id == id && !$0.isRevoked }) else { return }
-    let report = try change(member, failure: failure) { [remote] account in
+    let report = try change(member, failure: failure) { account, remote in
       try account.revoke(id, with: Self.words, at: remote)
     }
     guard report != nil else { return }
@@ -95,20 +95,20 @@ extension AccountScenario {
     }
     if let fork = account.ownerFork {
       guard let branch = Self.choice(fork, choices) else { return false }
-      let report = try change(device) { [remote] account in
+      let report = try change(device) { account, remote in
         try account.settle(fork, on: branch, with: Self.words, at: remote).report
       }
       if report != nil { choices[fork.at] = branch }
       return true
     }
     if account.history.stop != nil || !account.isMember {
-      try changeAsking(device) { [remote] account, choice in
+      try changeAsking(device) { account, remote, choice in
         try account.rejoin(with: Self.words, enclave: SoftwareEnclave(), at: remote, choice: choice)
       }
       return true
     }
     guard account.needsSlot else { return false }
-    try changeAsking(device) { [remote] account, choice in
+    try changeAsking(device) { account, remote, choice in
       try account.handOutKeys(with: Self.words, at: remote, choice: choice).report
     }
     return true
@@ -116,11 +116,11 @@ extension AccountScenario {
 
   /// A change whose user may be asked which continuation of the account is right, and remembers it.
   private mutating func changeAsking(
-    _ device: Int, _ body: (Synchronizer, (OwnerForkView) -> ControlID?) throws -> SyncReport
+    _ device: Int, _ body: (Synchronizer, any Remote, (OwnerForkView) -> ControlID?) throws -> SyncReport
   ) throws {
     var choices = choices
-    try change(device) { account in
-      try body(account) { fork in
+    try change(device) { account, remote in
+      try body(account, remote) { fork in
         choices[fork.at] = Self.choice(fork, choices)
         return choices[fork.at]
       }

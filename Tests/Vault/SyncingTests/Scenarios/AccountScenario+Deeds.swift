@@ -63,20 +63,18 @@ extension AccountScenario {
     case .revoke(let choice, let failure): try revoke(choice % devices.count, by: device, failure)
     case .changePassphrase(let failure):
       let new = AccountSecret(try SyncedCoffer.passphrase("Nine-Lanterns-Above-\(notes.count)-x"))
-      try change(device, failure: failure) { [remote] account in
-        try account.changeSlots(
-          adding: new, removing: { $0.filter { $0.kind == .passphrase }.map(\.id) },
-          costs: SyncedCoffer.costs(), with: Self.words, at: remote)
+      try change(device, failure: failure) { account, remote in
+        try account.exchangePassphrases(for: new, with: Self.words, at: remote)
       }
     case .changeCard(let failure):
       let new = AccountSecret(try SyncedCoffer.passphrase("Nine-Lanterns-Above-\(notes.count)-y"))
-      try change(device, failure: failure) { [remote] account in
+      try change(device, failure: failure) { account, remote in
         try account.changeSlots(
           adding: new, removing: { _ in [] }, changesCard: true, costs: SyncedCoffer.costs(),
           with: Self.words, at: remote)
       }
     case .sweep:
-      try change(device) { [remote] account in try account.sweep(at: remote, allows: { _ in true }) }
+      try change(device) { account, remote in try account.sweep(at: remote, allows: { _ in true }) }
     case .pass(let days): clock.advance(Int64(days) * 86_400)
     }
   }

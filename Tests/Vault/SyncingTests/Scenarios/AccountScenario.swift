@@ -111,12 +111,16 @@ struct AccountScenario {
 
   // MARK: Runs
 
+  private func place(_ failure: PlaceFailure?) -> any Remote {
+    failure.map { StoppingRemote(remote, after: $0.after, carriesLastOut: $0.carriesLastOut) } ?? remote
+  }
+
   /// Runs; what was written before is acknowledged if it ends well.
   @discardableResult
-  mutating func run(_ device: Int, _ purpose: Purpose = .sync, failure: MemoryRemote.Failure? = nil) throws
+  mutating func run(_ device: Int, _ purpose: Purpose = .sync, failure: PlaceFailure? = nil) throws
     -> SyncReport
   {
-    let report = try remote.failing(failure) { try coffer(device).sync(purpose, at: remote) }
+    let report = try coffer(device).sync(purpose, at: place(failure))
     if report.outcome == .complete { acknowledge(device) }
     return report
   }
@@ -129,10 +133,10 @@ struct AccountScenario {
   /// - Returns: nil when nothing was changed.
   @discardableResult
   mutating func change(
-    _ device: Int, failure: MemoryRemote.Failure? = nil, _ body: (Synchronizer) throws -> SyncReport
+    _ device: Int, failure: PlaceFailure? = nil, _ body: (Synchronizer, any Remote) throws -> SyncReport
   ) throws -> SyncReport? {
     do {
-      let report = try remote.failing(failure) { try body(account(device)) }
+      let report = try body(account(device), place(failure))
       if report.outcome == .complete { acknowledge(device) }
       return report
     } catch let error as SyncError {
