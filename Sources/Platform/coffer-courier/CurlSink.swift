@@ -87,6 +87,10 @@ final class CurlSink {
     let passed = status == 200 ? min(skippedByteCount - skipped, bytes.count) : 0
     skipped += passed
     let kept = min(bytes.count - passed, limit - body.count)
+    if body.isEmpty, kept > 0, let length = headers["content-length"].flatMap({ Int($0) }) {
+      // Growing copies. What a server says of the length is believed up to what is kept.
+      body.reserveCapacity(max(kept, min(limit, length)))
+    }
     unsafe body.append(contentsOf: bytes[passed..<passed + kept])
     if passed + kept < bytes.count { isFull = true }
   }

@@ -22,43 +22,80 @@ extension Synchronizer {
 
   public func setGetsCaptures(_ gets: Bool) throws { try items.saveGetsCaptures(gets) }
 
-  /// Makes a capture whole: gets its stream, compares every part with its hash, and stores it. Does nothing when it is
-  /// whole already.
-  /// - Parameter progress: called after each request; false stops.
-  /// - Throws: `CaptureError.notFound`, `.corrupt`; `SyncError.partMissing`, `.stopped`, `.remote`; `StorageError`.
+  /// Makes captures whole, in this order: gets their streams, compares every part with its hash, and stores it. One that is
+  /// whole already is passed over.
+  /// - Parameter progress: called after each request; false stops, and what is whole by then stays.
+  /// - Returns: captures of which the remote does not have every part.
+  /// - Throws: `CaptureError.notFound`, `.corrupt`; `SyncError.notUploaded`, `.refused` at a place of nobody's account,
+  ///   `.stopped`, `.remote`; `StorageError`.
   public func fetch(
-    _ capture: CaptureID, at remote: any Remote, progress: (SyncReport) -> Bool = { _ in true }
-  ) throws {
-    let row = try captures.row(of: capture)
-    guard let store = captures.store, !row.isHidden else { throw CaptureError.notFound }
-    guard !row.isWhole else { return }
-    let sent = SentCapture(capture: try store.shared(capture))
-    try withoutActuallyEscaping(progress) { progress in
-      var reader = PackReader(self, remote, progress)
-      var failure = SyncError.notUploaded
-      // A bad member may have added it once more, with other further parts.
-      for version in shownVersions(of: capture) {
-        do {
-          return try sent.fill(store) { try reader.read(ContentName(version, part: $0)) }
-        } catch SyncError.partMissing, CaptureError.corrupt { failure = .partMissing }
+    _ captures: [CaptureID], at remote: any Remote, progress: (SyncReport) -> Bool = { _ in true }
+  ) throws -> [CaptureID] {
+    let wanted = try captures.filter { capture in
+      let row = try self.captures.row(of: capture)
+      guard !row.isHidden else { throw CaptureError.notFound }
+      return !row.isWhole
+    }
+    return try withoutActuallyEscaping(progress) { progress in
+      var reader = PackReader(
+        self, remote, expecting: wanted.flatMap { expectedContents(of: $0, from: 1) }, progress)
+      var broken: [CaptureID] = []
+      for capture in wanted where try !fill(capture, &reader) {
+        // Of a place that is not the account's, nothing has parts.
+        guard try !broken.isEmpty || isThere(at: remote) else { throw SyncError.refused(.empty) }
+        broken.append(capture)
       }
-      throw failure
+      return broken
     }
   }
 
-  /// Frees what a capture takes here, after every part of it was read back from the remote and found right, and every
-  /// segment that names one was found there.
-  /// - Parameter progress: called after each request; false stops.
-  /// - Returns: bytes that were freed; 0 when nothing of it could be.
-  /// - Throws: as ``fetch(_:at:progress:)``; `SyncError.notUploaded` when it waits; `SyncError.alarmed`, while something is
-  ///   wrong at the remote.
-  public func release(
-    _ capture: CaptureID, at remote: any Remote, progress: (SyncReport) -> Bool = { _ in true }
-  ) throws -> Int {
-    let row = try captures.row(of: capture)
-    guard let store = captures.store, !row.isHidden else { throw CaptureError.notFound }
+  /// - Returns: false when the remote does not have every part.
+  private func fill(_ capture: CaptureID, _ reader: inout PackReader) throws -> Bool {
+    guard let store = captures.store else { throw CaptureError.notFound }
     let sent = SentCapture(capture: try store.shared(capture))
-    guard row.isWhole, sent.furtherCount > 0 else { return 0 }
+    let versions = shownVersions(of: capture)
+    guard !versions.isEmpty else { throw SyncError.notUploaded }
+    // A bad member may have added it once more, with other further parts.
+    for version in versions {
+      do {
+        try sent.fill(store) { try reader.read(ContentName(version, part: $0)) }
+        return true
+      } catch SyncError.partMissing, CaptureError.corrupt { continue }
+    }
+    return false
+  }
+
+  /// Frees what captures take here, in this order, each after every part of it was read back from the remote and found
+  /// right, and every segment that names one was found there.
+  /// - Parameters:
+  ///   - progress: called after each request; false stops.
+  ///   - freed: called for each of which something was freed, with the number of bytes.
+  /// - Throws: as ``fetch(_:at:progress:)``; `SyncError.partMissing`; `SyncError.notUploaded` when it waits;
+  ///   `SyncError.alarmed`, while something is wrong at the remote.
+  public func release(
+    _ captures: [CaptureID], at remote: any Remote, progress: (SyncReport) -> Bool = { _ in true },
+    freed: (CaptureID, Int) -> Void
+  ) throws {
+    let wanted = try captures.filter { capture in
+      let row = try self.captures.row(of: capture)
+      guard !row.isHidden else { throw CaptureError.notFound }
+      return row.isWhole
+    }
+    try withoutActuallyEscaping(progress) { progress in
+      var reader = PackReader(
+        self, remote, expecting: wanted.flatMap { expectedContents(of: $0, from: 0) }, progress)
+      for capture in wanted {
+        let byteCount = try release(capture, &reader)
+        if byteCount > 0 { freed(capture, byteCount) }
+      }
+    }
+  }
+
+  /// - Returns: bytes that were freed; 0 when all parts of the capture are small.
+  private func release(_ capture: CaptureID, _ reader: inout PackReader) throws -> Int {
+    guard let store = captures.store else { throw CaptureError.notFound }
+    let sent = SentCapture(capture: try store.shared(capture))
+    guard sent.furtherCount > 0 else { return 0 }
     guard history.alarms.isEmpty else { throw SyncError.alarmed(history.alarms) }
     guard !history.waitingCaptures.contains(capture) else { throw SyncError.notUploaded }
     // The version with the very parts that are here.
@@ -66,12 +103,9 @@ extension Synchronizer {
     guard let version = shownVersions(of: capture).first(where: { history.hashes(of: $0) == own }) else {
       throw SyncError.notUploaded
     }
-    try withoutActuallyEscaping(progress) { progress in
-      var reader = PackReader(self, remote, progress)
-      for part in 0...sent.furtherCount { _ = try reader.read(ContentName(version, part: UInt16(part))) }
-      for segment in history.segments(naming: version) {
-        guard case .found = try reader.ask(.stat(segment)) else { throw SyncError.notUploaded }
-      }
+    for part in 0...sent.furtherCount { _ = try reader.read(ContentName(version, part: UInt16(part))) }
+    for segment in history.segments(naming: version) {
+      guard case .found = try reader.ask(.stat(segment)) else { throw SyncError.notUploaded }
     }
     return try free(capture, store)
   }
@@ -97,42 +131,12 @@ extension Synchronizer {
       RecordVersion(record: capture, version: $0)
     }
   }
-}
 
-/// Reads contents out of packs. Parts that follow each other are in one pack, which is got once.
-private struct PackReader {
-  private let synchronizer: Synchronizer
-  private var requests: RemoteRequests
-  private var report = SyncReport(outcome: .unreachable)
-  private let progress: (SyncReport) -> Bool
-  private var last: (name: ObjectName, object: [UInt8])?
-
-  init(_ synchronizer: Synchronizer, _ remote: any Remote, _ progress: @escaping (SyncReport) -> Bool) {
-    self.synchronizer = synchronizer
-    self.progress = progress
-    requests = RemoteRequests(remote, account: synchronizer.history.account, isReadOnly: true)
-  }
-
-  mutating func ask(_ request: Request) throws -> Answer {
-    let answer = requests.answer(request)
-    report.requestCount = requests.count
-    report.byteCount = requests.byteCount
-    if case .failed = answer { throw SyncError.remote(requests.lastError ?? .unreachable) }
-    guard progress(report) else { throw SyncError.stopped }
-    return answer
-  }
-
-  /// - Throws: `SyncError.partMissing` when no pack has it.
-  mutating func read(_ content: ContentName) throws -> SharedSecretBytes {
-    for name in synchronizer.history.packs(holding: content) {
-      if last?.name != name {
-        guard case .got(let object) = try ask(.get(name)) else { continue }
-        last = (name, object)
-      }
-      if let last, let frame = synchronizer.history.content(content, in: last.object, of: name) {
-        return frame
-      }
-    }
-    throw SyncError.partMissing
+  /// The parts that are read of a capture, unless its highest version turns out to be a bad one.
+  private func expectedContents(of capture: CaptureID, from part: Int) -> [ContentName] {
+    guard let version = shownVersions(of: capture).first,
+      let count = history.hashes(of: version)?.count, count > 1
+    else { return [] }
+    return (part..<count).map { ContentName(version, part: UInt16($0)) }
   }
 }

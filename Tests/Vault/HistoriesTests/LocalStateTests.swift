@@ -28,7 +28,7 @@ struct LocalStateTests {
         replaces: nil))
     state.isCloned = true
     state.former = [identifier(8)]
-    state.saidAgain = [segment]
+    state.unrepeatable = [segment]
     state.settled = [hash(9): .successor(hash(10)), hash(11): .former(rejecting: [hash(12)])]
     let pack = ObjectName.pack(identifier(2), hash(13))
     state.alarms = [

@@ -43,6 +43,37 @@ struct RuleTests {
       simulation.computers[0].history.alarms.contains { if case .tampered = $0 { true } else { false } })
   }
 
+  @Test("What a thief writes with a copy of a device that has joined again stays cut off")
+  func thief() throws {
+    var simulation = Self.pair()
+    func run(_ device: Int) { simulation.perform(.run(device: device, .sync, seed: 0)) }
+    for content in 0..<3 { simulation.perform(.add(device: 0, content: content)) }
+    run(0)
+    run(1)
+    let shown = simulation.computers[1].history.shownRecords
+    try #require(shown.count == 3)
+    simulation.perform(.copy(device: 1, sameRandomness: false))
+    let thief = simulation.computers.count - 1
+    simulation.perform(.add(device: thief, content: 3))
+    run(thief)
+    run(1)
+    try #require(simulation.computers[1].history.isCloned)
+    simulation.perform(.attend(device: 1))
+    run(1)
+    simulation.perform(.misbehave(device: thief, .wideRemoval, choice: 0))
+    run(1)
+    // The user revokes it once more on the other device.
+    simulation.perform(.revoke(device: thief, by: 0, without: 0))
+    for _ in 0..<2 {
+      run(1)
+      run(0)
+    }
+    for computer in simulation.computers[..<2] {
+      #expect(computer.history.shownRecords == shown && computer.history.outbox.isEmpty)
+    }
+    try simulation.checkAlways()
+  }
+
   @Test("More crossed operations than one can name are brought together") func manyHeads() {
     var simulation = Self.pair()
     let start = simulation

@@ -42,8 +42,9 @@ struct CaptureInterruptionTests {
     limit = 0
     while true {
       do {
-        try second.coffer.account.open().fetch(
-          capture, at: StoppingRemote(folder.remote, after: limit, carriesLastOut: carriesLastOut))
+        #expect(
+          try second.fetch(
+            capture, at: StoppingRemote(folder.remote, after: limit, carriesLastOut: carriesLastOut)))
         break
       } catch SyncError.remote { limit += 1 }
       #expect(try !second.coffer.captures.summary(of: capture).isWhole)

@@ -143,8 +143,8 @@ struct SyncMemoryTests {
     let capture = try captures.add(NewCapture(photo: PartSource(film)), signer: captures.signer()).id
     try first.makeAccount(at: folder.remote, folder: folder.path)
     try second.join(first, at: folder.remote)
-    try second.coffer.account.open().fetch(capture, at: folder.remote)
-    _ = try first.coffer.account.open().release(capture, at: folder.remote)
+    #expect(try second.fetch(capture, at: folder.remote))
+    #expect(try first.release(capture, at: folder.remote) > 0)
     var needles = [
       ("content", content.withBytes { Needle($0) }), ("last part", end.withBytes { Needle($0) }),
       ("photo", photo.withBytes { Needle($0) }),

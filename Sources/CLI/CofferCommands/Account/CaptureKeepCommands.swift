@@ -117,19 +117,10 @@ extension OpenAccount {
     let wanted = captures.filter { left.remove($0) != nil }
     guard !wanted.isEmpty else { return [] }
     let remote = try place.open(limits: limits)
-    var (kept, broken) = ([CaptureID](), [CaptureID]())
+    let broken: [CaptureID]
     do {
-      try Self.watching("getting captures", context) { goesOn in
-        for capture in wanted {
-          do {
-            try synchronizer.fetch(capture, at: remote, progress: goesOn)
-            kept.append(capture)
-          } catch SyncError.partMissing {
-            // Of a place that is not the account's, nothing has parts.
-            guard try synchronizer.isThere(at: remote) else { throw SyncError.refused(.empty) }
-            broken.append(capture)
-          }
-        }
+      broken = try Self.watching("getting captures", context) { goesOn in
+        try synchronizer.fetch(wanted, at: remote, progress: goesOn)
       }
     } catch SyncError.stopped {
       throw Failure.interrupted("captures that are whole are here", hint: "the same command goes on")
@@ -138,12 +129,12 @@ extension OpenAccount {
       var failure = Failure(sync: .partMissing)
       failure.message =
         "of \(broken.count.counted("capture")) the place does not have every part, or has it damaged; "
-        + "\(kept.count.counted("other")) came"
+        + "\((wanted.count - broken.count).counted("other")) came"
       failure.unreadable = broken.map(\.description)
       failure.unreadableKind = "capture"
       throw failure
     }
-    return kept
+    return wanted
   }
 
   /// - Throws: a failure where releasing would free nothing, or would be undone by the next sync.
@@ -171,11 +162,9 @@ extension OpenAccount {
     do {
       return try Self.watching("reading back", context) { goesOn in
         var (released, byteCount) = ([CaptureID](), 0)
-        for capture in try captures() {
-          let freed = try synchronizer.release(capture, at: remote, progress: goesOn)
-          guard freed > 0 else { continue }
-          released.append(capture)
-          byteCount += freed
+        try synchronizer.release(captures(), at: remote, progress: goesOn) {
+          released.append($0)
+          byteCount += $1
         }
         return (released, byteCount)
       }

@@ -3,7 +3,7 @@
 // What a device keeps of its history besides the objects (Specs/local-history.md). Whoever stores it seals it.
 //
 //   "COFHST01" (8) ‖ account (16) ‖ device: length (2), as in `device.add` ‖ another copy writes (1)
-//   ‖ former identifiers ‖ segments said again ‖ choices of owners ‖ alarms ‖ held segments ‖ confirmed segments
+//   ‖ former identifiers ‖ segments not said again ‖ choices of owners ‖ alarms ‖ held segments ‖ confirmed segments
 //   ‖ packs given up ‖ places read back ‖ the remote ‖ outbox
 //
 // Every list is a count (4) and its entries, which rise.
@@ -16,7 +16,7 @@ struct LocalState: Sendable {
   var entry: DeviceEntry
   var isCloned = false
   var former: Set<DeviceID> = []
-  var saidAgain: Set<SegmentName> = []
+  var unrepeatable: Set<SegmentName> = []
   var settled: [ControlID: OwnerChoice] = [:]
   var alarms: Set<Alarm> = []
   var held: [SegmentName: Holds.Reason] = [:]
@@ -38,7 +38,7 @@ extension History {
     var state = LocalState(account: account, entry: entry)
     state.isCloned = isCloned
     state.former = former
-    state.saidAgain = saidAgain
+    state.unrepeatable = unrepeatable
     state.settled = settled
     state.alarms = alarms
     state.held = holds.segments
@@ -61,7 +61,7 @@ extension LocalState {
     bytes += device
     bytes.append(isCloned ? 1 : 0)
     bytes.append(former.sorted()) { $0 += $1.bytes }
-    bytes.append(saidAgain.sorted()) { $0.append($1) }
+    bytes.append(unrepeatable.sorted()) { $0.append($1) }
     bytes.append(settled.sorted { $0.key < $1.key }) { bytes, entry in
       bytes += entry.key.bytes
       switch entry.value {
@@ -102,7 +102,7 @@ extension LocalState {
     try device.finish()
     isCloned = try fields.flag()
     former = Set(try fields.list { fields throws(FormatError) in try fields.identifier() })
-    saidAgain = Set(try fields.list { fields throws(FormatError) in try fields.segmentName() })
+    unrepeatable = Set(try fields.list { fields throws(FormatError) in try fields.segmentName() })
     for (id, choice) in try fields.list({ fields throws(FormatError) in try fields.ownerChoice() }) {
       settled[id] = choice
     }

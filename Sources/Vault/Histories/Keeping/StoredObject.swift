@@ -69,7 +69,7 @@ extension History {
     self.rules = rules
     self.limits = limits
     former = local.former
-    saidAgain = local.saidAgain
+    unrepeatable = local.unrepeatable
     settled = local.settled
     holds.confirmed = local.confirmed
     for (number, key) in keys {

@@ -57,9 +57,11 @@ public struct History: Sendable {
   var readBack: [KnownPlace: UInt64] = [:]
   /// Those that it wrote and has not read back.
   var notReadBack: [KnownPlace: ContentName] = [:]
-  /// Identifiers that this device had before, and their segments whose changes it has said again.
+  /// Identifiers that this device had before.
   var former: Set<DeviceID> = []
-  var saidAgain: Set<SegmentName> = []
+  /// Segments under this device's identifiers whose changes it does not say again: it has done so, or another copy of it
+  /// wrote them, which may be a thief's.
+  var unrepeatable: Set<SegmentName> = []
 
   var remote = RemoteKnowledge()
   /// Another copy of this device writes.

@@ -137,8 +137,9 @@ extension History {
         }
         continue
       }
-      // Nobody else writes this chain, so another copy of this device does.
+      // Nobody else writes these chains, so another copy of this device does.
       if name.device == device { isCloned = true }
+      if name.device == device || former.contains(name.device) { unrepeatable.insert(name) }
       run?.waiting[name] = nil
       taken.append(name)
       queue += blocked.removeValue(forKey: name) ?? []

@@ -1,21 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What a device wrote under an identifier that it has no longer, and that a revocation cuts off: it says it again under
-// its present one. The content is its own, and its user lost nothing.
+// its present one. The content is its own, and its user lost nothing. What another copy of it wrote stays cut off, since
+// the copy may be in a thief's hands; a copy that is the user's says its changes again itself.
 
 internal import Primitives
 internal import Secrets
 
 extension History {
-  /// The changes of this device's former segments that surely do not count, and that it has not said again.
+  /// The changes of segments that this device wrote under former identifiers, that surely do not count, and that it has not
+  /// said again.
   mutating func whatIsCutOff(of devices: Set<DeviceID>) -> [LocalChange] {
     var lost: [ChainEntry] = []
     for device in devices {
       let isForgotten = membership.devices[device] == nil
-      for name in chains.segments(of: device) where !counts(name) && !saidAgain.contains(name) {
+      for name in chains.segments(of: device) where !counts(name) && !unrepeatable.contains(name) {
         guard isForgotten || isBeyondRevocation(name), let entry = chains.entries[name] else { continue }
         lost.append(entry)
-        saidAgain.insert(name)
+        unrepeatable.insert(name)
       }
     }
     lost.sort { $0.order < $1.order }

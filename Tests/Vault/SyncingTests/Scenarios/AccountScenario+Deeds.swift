@@ -108,14 +108,13 @@ extension AccountScenario {
       notes[Self.name(ofTitle: title)]?.isGone = true
       try coffer.coffer.captureAccess.remove(id)
     case .keep:
-      for id in try account(device).capturesElsewhere() {
-        do { try account(device).fetch(id, at: remote) } catch SyncError.partMissing {}
-      }
+      let account = try account(device)
+      _ = try account.fetch(account.capturesElsewhere(), at: remote)
     case .release(let choice):
       guard !labels.isEmpty else { return }
-      do { _ = try account(device).release(labels[choice % labels.count].key, at: remote) } catch let error
-        as SyncError
-      {
+      do {
+        try account(device).release([labels[choice % labels.count].key], at: remote) { _, _ in }
+      } catch let error as SyncError {
         switch error {
         case .notUploaded, .alarmed, .partMissing: return
         default: throw error

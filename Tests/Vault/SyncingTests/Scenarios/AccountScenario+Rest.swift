@@ -35,14 +35,10 @@ extension AccountScenario {
 
   /// Gets all captures. Those that are nowhere are named.
   private mutating func keepCaptures(_ device: Int) throws {
-    var missing: [CaptureID] = []
-    for capture in try account(device).capturesElsewhere() {
-      do { try account(device).fetch(capture, at: remote) } catch SyncError.partMissing where wasPlaceRestored
-      {
-        missing.append(capture)
-      }
-    }
+    let account = try account(device)
+    let missing = try account.fetch(account.capturesElsewhere(), at: remote)
     guard !missing.isEmpty else { return }
+    expect(wasPlaceRestored, "captures are nowhere that device \(device) knows")
     let lost = try coffer(device).sync(.verify, at: remote).lostCaptures
     expect(Set(missing).isSubset(of: lost), "device \(device) does not name captures that are nowhere")
   }

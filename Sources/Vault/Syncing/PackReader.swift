@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Contents out of packs, in the order in which their reader wants them. Contents that follow each other are in one pack
+// mostly, which is got once; the packs of the next ones are asked for ahead.
+
+internal import Histories
+internal import Remotes
+internal import Secrets
+
+/// Reads contents out of packs, and asks a remote other things on the way.
+struct PackReader {
+  private let synchronizer: Synchronizer
+  /// For what nobody expected.
+  private var requests: RemoteRequests
+  private var ahead: RequestQueue
+  /// The places in that queue at which packs are, the last one of each.
+  private var places: [ObjectName: Int] = [:]
+  private var last: (name: ObjectName, object: [UInt8])?
+  private let progress: (SyncReport) -> Bool
+
+  /// - Parameters:
+  ///   - expected: the contents that will be read, in this order; some may be left out.
+  ///   - progress: called after each request; false stops.
+  init(
+    _ synchronizer: Synchronizer, _ remote: any Remote, expecting expected: [ContentName],
+    _ progress: @escaping (SyncReport) -> Bool
+  ) {
+    self.synchronizer = synchronizer
+    self.progress = progress
+    requests = RemoteRequests(remote, account: synchronizer.history.account, isReadOnly: true)
+    ahead = RequestQueue(requests)
+    var packs: [ObjectName] = []
+    for content in expected {
+      guard let pack = synchronizer.history.packs(holding: content).first, pack != packs.last else {
+        continue
+      }
+      packs.append(pack)
+      places[pack] = packs.count
+    }
+    ahead.add(packs.map(Request.get))
+  }
+
+  /// Asks for something that nobody expected.
+  /// - Throws: `SyncError.remote`, `.stopped`.
+  mutating func ask(_ request: Request) throws -> Answer { try told(requests.answer(request)) }
+
+  /// - Throws: `SyncError.partMissing` when no pack has it; as ``ask(_:)``.
+  mutating func read(_ content: ContentName) throws -> SharedSecretBytes {
+    for name in synchronizer.history.packs(holding: content) {
+      if last?.name != name {
+        guard case .got(let object) = try get(name) else { continue }
+        last = (name, object)
+      }
+      if let last, let frame = synchronizer.history.content(content, in: last.object, of: name) {
+        return frame
+      }
+    }
+    throw SyncError.partMissing
+  }
+
+  private mutating func get(_ name: ObjectName) throws -> Answer {
+    guard let place = places[name], place > ahead.count else { return try ask(.get(name)) }
+    while true {
+      let isWanted = ahead.next == .get(name)
+      let answer = try told(ahead.answerNext())
+      if isWanted { return answer }
+    }
+  }
+
+  private func told(_ answer: Answer) throws -> Answer {
+    if case .failed = answer {
+      throw SyncError.remote(ahead.lastError ?? requests.lastError ?? .unreachable)
+    }
+    var report = SyncReport(outcome: .unreachable)
+    report.requestCount = requests.count + ahead.count
+    report.byteCount = requests.byteCount + ahead.byteCount
+    guard progress(report) else { throw SyncError.stopped }
+    return answer
+  }
+}
