@@ -193,14 +193,14 @@ public struct AccountLink {
   ///   - opened: the slot that `secret` opens, if the caller has opened it: a passphrase takes long to derive.
   ///   - enclave: makes this device's keys.
   ///   - name: of this device, for lists; with a number behind it if it is taken.
-  ///   - isOwn: whether `secret` is a passphrase of this coffer.
+  ///   - isOwn: whether this coffer's passphrase opens the account; nil if nobody knows.
   ///   - choice: says which continuation of the account is right, if it has several; nil for none of them. It may be asked
   ///     again.
   ///   - progress: as of ``Synchronizer/run(_:at:progress:)``.
   /// - Throws: `SyncError.hasAccount`, `.notThere`, `.wrongSecret`, `.refused`, `.remote`; else as a run.
   public func join(
     at remote: any Remote, _ address: AccountAddress, with secret: AccountSecret,
-    slot opened: OpenedSlot? = nil, enclave: any Enclave, name: String, isOwn: Bool = false,
+    slot opened: OpenedSlot? = nil, enclave: any Enclave, name: String, isOwn: Bool? = nil,
     choice: (OwnerForkView) throws -> ControlID? = { _ in nil },
     progress: (SyncReport) -> Bool = { _ in true }
   ) throws -> (synchronizer: Synchronizer, report: SyncReport) {
@@ -210,9 +210,10 @@ public struct AccountLink {
     let synchronizer = try begin(address, enclave: enclave, name: name)
     do {
       let report = try Self.inForce(slot, at: remote, address, with: secret) { slot in
-        if isOwn { try synchronizer.noteEqualPassphrase(of: slot.id) }
+        if isOwn == true { try synchronizer.noteEqualPassphrase(of: slot.id) }
         return try synchronizer.join(with: slot, at: remote, choice: choice, progress: progress)
       }
+      if isOwn == false { try synchronizer.noteOtherPassphrase() }
       return (synchronizer, report)
     } catch {
       // A coffer that did not get in has no account; what it took stays.

@@ -15,18 +15,21 @@ struct PackReader {
   private var ahead: RequestQueue
   /// The places in that queue at which packs are, the last one of each.
   private var places: [ObjectName: Int] = [:]
-  private var last: (name: ObjectName, object: [UInt8])?
+  private var last: (name: ObjectName, pack: OpenedPack?)?
+  private var report = SyncReport(outcome: .unreachable)
   private let progress: (SyncReport) -> Bool
 
   /// - Parameters:
   ///   - expected: the contents that will be read, in this order; some may be left out.
+  ///   - byteCount: of these contents, about.
   ///   - progress: called after each request; false stops.
   init(
-    _ synchronizer: Synchronizer, _ remote: any Remote, expecting expected: [ContentName],
+    _ synchronizer: Synchronizer, _ remote: any Remote, expecting expected: [ContentName], byteCount: Int,
     _ progress: @escaping (SyncReport) -> Bool
   ) {
     self.synchronizer = synchronizer
     self.progress = progress
+    report.expectedByteCount = byteCount
     requests = RemoteRequests(remote, account: synchronizer.history.account, isReadOnly: true)
     ahead = RequestQueue(requests)
     var packs: [ObjectName] = []
@@ -49,11 +52,9 @@ struct PackReader {
     for name in synchronizer.history.packs(holding: content) {
       if last?.name != name {
         guard case .got(let object) = try get(name) else { continue }
-        last = (name, object)
+        last = (name, synchronizer.history.opened(object, as: name))
       }
-      if let last, let frame = synchronizer.history.content(content, in: last.object, of: name) {
-        return frame
-      }
+      if let pack = last?.pack, let frame = synchronizer.history.content(content, in: pack) { return frame }
     }
     throw SyncError.partMissing
   }
@@ -67,11 +68,10 @@ struct PackReader {
     }
   }
 
-  private func told(_ answer: Answer) throws -> Answer {
+  private mutating func told(_ answer: Answer) throws -> Answer {
     if case .failed = answer {
       throw SyncError.remote(ahead.lastError ?? requests.lastError ?? .unreachable)
     }
-    var report = SyncReport(outcome: .unreachable)
     report.requestCount = requests.count + ahead.count
     report.byteCount = requests.byteCount + ahead.byteCount
     guard progress(report) else { throw SyncError.stopped }

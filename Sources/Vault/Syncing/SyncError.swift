@@ -69,6 +69,8 @@ public struct SyncReport: Sendable {
   /// Requests that were answered, and bytes in them.
   public var requestCount = 0
   public var byteCount = 0
+  /// Bytes of captures that are to be sent or got, if anything is known of them.
+  public var expectedByteCount: Int?
   /// The remote's last error, when the outcome is `Outcome.unreachable`.
   public var remoteError: RemoteError?
 }

@@ -28,7 +28,7 @@ public struct SyncStatus: Sendable {
   public let needsSlot: Bool
   /// Changes that a revocation cut off and that would change something.
   public let quarantinedCount: Int
-  /// Whether the account opens with another passphrase than this coffer, as far as is known here.
+  /// Whether the account opens with another passphrase than this coffer, as far as this device knows.
   public let passphraseDiffers: Bool
   /// Twelve words that the approving device shows too, while this one asks to be enrolled.
   public let enrolmentWords: [String]?

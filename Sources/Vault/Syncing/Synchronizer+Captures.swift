@@ -135,6 +135,13 @@ extension Synchronizer {
 
   // MARK: The queue
 
+  /// Bytes of the captures that a run has to send; nil for none.
+  func byteCountOfUploads() throws -> Int? {
+    let rows = try captures.captures() ?? [:]
+    let byteCount = rows.values.reduce(0) { $0 + ($1.upload.isSynced || !$1.isWhole ? 0 : $1.byteCount) }
+    return byteCount > 0 ? byteCount : nil
+  }
+
   /// Captures that wait are being uploaded from now on.
   func noteUploadsBegin() throws {
     let waiting = history.waitingCaptures

@@ -31,19 +31,14 @@ extension Synchronizer {
   public func fetch(
     _ captures: [CaptureID], at remote: any Remote, progress: (SyncReport) -> Bool = { _ in true }
   ) throws -> [CaptureID] {
-    let wanted = try captures.filter { capture in
-      let row = try self.captures.row(of: capture)
-      guard !row.isHidden else { throw CaptureError.notFound }
-      return !row.isWhole
-    }
+    let rows = try rows(of: captures).filter { !$0.isWhole }
     return try withoutActuallyEscaping(progress) { progress in
-      var reader = PackReader(
-        self, remote, expecting: wanted.flatMap { expectedContents(of: $0, from: 1) }, progress)
+      var reader = reader(of: rows, fromPart: 1, at: remote, progress)
       var broken: [CaptureID] = []
-      for capture in wanted where try !fill(capture, &reader) {
+      for row in rows where try !fill(row.id, &reader) {
         // Of a place that is not the account's, nothing has parts.
         guard try !broken.isEmpty || isThere(at: remote) else { throw SyncError.refused(.empty) }
-        broken.append(capture)
+        broken.append(row.id)
       }
       return broken
     }
@@ -76,17 +71,12 @@ extension Synchronizer {
     _ captures: [CaptureID], at remote: any Remote, progress: (SyncReport) -> Bool = { _ in true },
     freed: (CaptureID, Int) -> Void
   ) throws {
-    let wanted = try captures.filter { capture in
-      let row = try self.captures.row(of: capture)
-      guard !row.isHidden else { throw CaptureError.notFound }
-      return row.isWhole
-    }
+    let rows = try rows(of: captures).filter(\.isWhole)
     try withoutActuallyEscaping(progress) { progress in
-      var reader = PackReader(
-        self, remote, expecting: wanted.flatMap { expectedContents(of: $0, from: 0) }, progress)
-      for capture in wanted {
-        let byteCount = try release(capture, &reader)
-        if byteCount > 0 { freed(capture, byteCount) }
+      var reader = reader(of: rows, fromPart: 0, at: remote, progress)
+      for row in rows {
+        let byteCount = try release(row.id, &reader)
+        if byteCount > 0 { freed(row.id, byteCount) }
       }
     }
   }
@@ -132,11 +122,27 @@ extension Synchronizer {
     }
   }
 
-  /// The parts that are read of a capture, unless its highest version turns out to be a bad one.
-  private func expectedContents(of capture: CaptureID, from part: Int) -> [ContentName] {
-    guard let version = shownVersions(of: capture).first,
-      let count = history.hashes(of: version)?.count, count > 1
-    else { return [] }
-    return (part..<count).map { ContentName(version, part: UInt16($0)) }
+  /// - Throws: `CaptureError.notFound` if one of them is not here or hidden.
+  private func rows(of captures: [CaptureID]) throws -> [SharedRow] {
+    try captures.map { capture in
+      let row = try self.captures.row(of: capture)
+      guard !row.isHidden else { throw CaptureError.notFound }
+      return row
+    }
+  }
+
+  /// Reads the parts of captures. A version that turns out to be a bad one is not expected.
+  private func reader(
+    of rows: [SharedRow], fromPart first: Int, at remote: any Remote,
+    _ progress: @escaping (SyncReport) -> Bool
+  ) -> PackReader {
+    let expected = rows.flatMap { row -> [ContentName] in
+      guard let version = shownVersions(of: row.id).first,
+        let count = history.hashes(of: version)?.count, count > 1
+      else { return [] }
+      return (first..<count).map { ContentName(version, part: UInt16($0)) }
+    }
+    return PackReader(
+      self, remote, expecting: expected, byteCount: rows.reduce(0) { $0 + $1.byteCount }, progress)
   }
 }

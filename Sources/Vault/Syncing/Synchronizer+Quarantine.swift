@@ -166,7 +166,9 @@ extension Synchronizer {
       var requests = RemoteRequests(try remote(), account: history.account)
       switch requests.answer(.get(name)) {
       case .got(let object):
-        if let frame = history.content(content, in: object, of: name) { return frame }
+        if let frame = history.opened(object, as: name).flatMap({ history.content(content, in: $0) }) {
+          return frame
+        }
       case .missing: continue
       default: throw SyncError.remote(requests.lastError ?? .unreachable)
       }

@@ -91,6 +91,7 @@ public final class Synchronizer {
     progress: (SyncReport) -> Bool
   ) throws -> SyncReport {
     report = SyncReport(outcome: .unreachable)
+    report.expectedByteCount = try byteCountOfUploads()
     lost = []
     let queue = RequestQueue(RemoteRequests(remote, account: history.account))
     // What came while captures were damaged here was not carried out.

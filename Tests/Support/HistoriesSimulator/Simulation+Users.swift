@@ -107,7 +107,7 @@ extension Simulation {
           guard !history.wanted.contains(name), !computers[index].machine.hasFrame(of: name) else { continue }
           for pack in history.packs(holding: name) {
             guard case .got(let object) = server.answer(.get(pack), to: index, fault: nil),
-              let frame = history.content(name, in: object, of: pack)
+              let frame = history.opened(object, as: pack).flatMap({ history.content(name, in: $0) })
             else { continue }
             computers[index].machine.keep(frame, of: name)
             if let original = written[name.version], original.parts[Int(part)] != frame.testBytes {

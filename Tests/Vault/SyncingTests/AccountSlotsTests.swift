@@ -167,7 +167,11 @@ struct AccountSlotsTests {
     #expect(try !differs(first) && !differs(second))
     let third = try SyncedCoffer()
     try third.join(first, at: folder.remote, with: words)
-    #expect(try differs(third))
+    // Words say nothing of passphrases.
+    #expect(try !differs(third))
+    let fourth = try SyncedCoffer()
+    try fourth.join(first, at: folder.remote, with: passphrase(), isOwn: false)
+    #expect(try differs(fourth))
     try first.coffer.changePassphrase(to: SyncedCoffer.passphrase(Self.new))
     #expect(try differs(first) && !differs(second))
     try exchange(passphrase(Self.new), with: passphrase(), on: first)

@@ -75,12 +75,13 @@ struct SyncedCoffer {
   /// Joins the account of another coffer.
   @discardableResult
   func join(
-    _ other: SyncedCoffer, at remote: any Remote, with secret: AccountSecret? = nil, name: String = "second"
+    _ other: SyncedCoffer, at remote: any Remote, with secret: AccountSecret? = nil, name: String = "second",
+    isOwn: Bool? = nil
   ) throws -> SyncReport {
     try coffer.account.join(
       at: remote, try other.coffer.account.open().address(),
       with: try secret ?? AccountSecret(Self.passphrase()), enclave: SoftwareEnclave(), name: name,
-      isOwn: secret == nil
+      isOwn: secret == nil ? true : isOwn
     ).report
   }
 

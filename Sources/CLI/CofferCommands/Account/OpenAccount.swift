@@ -45,7 +45,7 @@ struct OpenAccount {
     var bar = ProgressBar(title, isQuiet: context.isQuiet || context.isJSON)
     defer { bar.finish() }
     return try work { report in
-      bar.update(bytes: report.byteCount, of: nil)
+      bar.update(bytes: report.byteCount, of: report.expectedByteCount)
       return !Interruption.isRequested
     }
   }

@@ -128,7 +128,7 @@ struct RemoteRestoreCommand: CofferCommand {
 
   private func openByPassphrase(
     _ opens: (AccountSecret) throws -> Bool, _ isNew: Bool, _ context: CommandContext
-  ) throws -> (Coffer, AccountSecret, isOwn: Bool) {
+  ) throws -> (Coffer, AccountSecret, isOwn: Bool?) {
     let passphrase = try context.passphrase(
       passphrase, "passphrase of the account", wrong: Self.wrong
     ) { try opens(AccountSecret($0)) }
@@ -143,13 +143,13 @@ struct RemoteRestoreCommand: CofferCommand {
 
   private func openByWords(
     _ opens: (AccountSecret) throws -> Bool, _ isNew: Bool, _ context: CommandContext
-  ) throws -> (Coffer, AccountSecret, isOwn: Bool) {
+  ) throws -> (Coffer, AccountSecret, isOwn: Bool?) {
     let words = try context.words(phrase, "recovery phrase of the account", wrong: Self.wrongWords) {
       try opens(AccountSecret($0))
     }
     let secret = AccountSecret(words)
     guard isNew else {
-      return (try openOwn(context) { try $0.unlock(SlotCredential(words)) }, secret, false)
+      return (try openOwn(context) { try $0.unlock(SlotCredential(words)) }, secret, nil)
     }
     let passphrase = try context.newPassphrase(newPassphrase.given(), policy: .usual)
     return (try make(passphrase, words, context), secret, false)

@@ -6,6 +6,14 @@
 internal import Primitives
 public import Secrets
 
+/// A pack that has the hash in its name, with what opens its entries.
+public struct OpenedPack: Sendable {
+  let hash: ObjectHash
+  let object: [UInt8]
+  let directory: Pack.Directory
+  let keys: EpochKeys
+}
+
 extension History {
   /// The packs to get for contents that are wanted: of each the best place that was not tried in vain, in the order in
   /// which they were written, as far as their authors knew of each other. Those of contents in several parts come last,
@@ -101,14 +109,11 @@ extension History {
     else { return [] }
     remote.noteSeen(.pack(device, hash))
     guard let directory = try? Pack.directory(of: object, keys: keys, account: account) else { return [] }
-    func frame(of content: ContentName, at place: KnownPlace) -> SharedSecretBytes? {
-      guard pack(at: place)?.hash == hash else { return nil }
-      return self.frame(of: content, at: place.place, in: object, directory, keys)
-    }
+    let pack = OpenedPack(hash: hash, object: object, directory: directory, keys: keys)
     var effects: [Effect] = []
     for content in contents(inPack: hash).sorted() where wanted.contains(content) {
       for place in places(of: content) {
-        guard let frame = frame(of: content, at: place) else { continue }
+        guard let frame = frame(of: content, at: place, in: pack) else { continue }
         wanted.remove(content)
         kept[content] = frame
         effects.append(.keep(content, frame))
@@ -118,7 +123,7 @@ extension History {
     guard run?.purpose != .sync else { return effects }
     for name in packs[hash] ?? [] where name.device == self.device {
       for (content, place) in ownPlaces(in: name) where notReadBack[place] != nil {
-        guard frame(of: content, at: place) != nil else { continue }
+        guard frame(of: content, at: place, in: pack) != nil else { continue }
         notReadBack[place] = nil
         readBack[place] = now
       }
@@ -126,15 +131,15 @@ extension History {
     return effects
   }
 
-  /// An entry of a pack, if it is the content that a segment says.
+  /// An entry of a pack, if the place is in this pack and the entry is the content that a segment says.
   private func frame(
-    of content: ContentName, at place: Place, in object: [UInt8], _ directory: Pack.Directory,
-    _ keys: EpochKeys
+    of content: ContentName, at place: KnownPlace, in opened: OpenedPack
   ) -> SharedSecretBytes? {
     let entry = records.versions[content.version.record]?[content.version.version]
-    guard
+    guard pack(at: place)?.hash == opened.hash,
       let frame = try? Pack.entry(
-        place.entry, of: object, directory: directory, keys: keys, account: account),
+        place.place.entry, of: opened.object, directory: opened.directory, keys: opened.keys, account: account
+      ),
       FrameHash(hashing: frame) == entry?.hash(ofPart: content.part)
     else { return nil }
     return frame
@@ -153,14 +158,19 @@ extension History {
     return names
   }
 
-  /// A content out of a pack; nil if the pack is not what its name says, or does not have it.
-  public func content(_ name: ContentName, in object: [UInt8], of pack: ObjectName) -> SharedSecretBytes? {
-    guard case .pack(_, let hash) = pack, ObjectHash(hashing: object) == hash,
+  /// Opens a pack; nil if it is not what its name says, or its key is not here.
+  public func opened(_ object: [UInt8], as name: ObjectName) -> OpenedPack? {
+    guard case .pack(_, let hash) = name, ObjectHash(hashing: object) == hash,
       let epoch = try? Pack.epoch(of: object), let keys = keys[epoch],
       let directory = try? Pack.directory(of: object, keys: keys, account: account)
     else { return nil }
-    for place in places(of: name) where self.pack(at: place)?.hash == hash {
-      if let frame = frame(of: name, at: place.place, in: object, directory, keys) { return frame }
+    return OpenedPack(hash: hash, object: object, directory: directory, keys: keys)
+  }
+
+  /// A content out of a pack; nil if the pack does not have it.
+  public func content(_ name: ContentName, in pack: OpenedPack) -> SharedSecretBytes? {
+    for place in places(of: name) {
+      if let frame = frame(of: name, at: place, in: pack) { return frame }
     }
     return nil
   }

@@ -13,6 +13,7 @@ import MessageFormats
 import Primitives
 import Remotes
 import Secrets
+import Synchronization
 import Syncing
 import Vaults
 
@@ -21,29 +22,35 @@ final class AccountOperation: CrashScenario {
   let operation: String
   /// A judgement is several runs of two devices.
   let stride = 17
+  /// Days between the beginning of the preparation and the operation.
+  private let days: Int64
   private let preparation: (Devices) throws -> Void
   private let deed: (Devices) throws -> Void
   private let isDone: (Devices) throws -> Bool
   private let end: (Devices, Bool) throws -> Void
 
   /// - Parameters:
+  ///   - days: between the beginning of the preparation, which lets them pass, and the operation.
   ///   - preparation: what is there before, beside two coffers with a message each and a folder.
   ///   - deed: the operation.
   ///   - isDone: whether it was done, as far as others see.
   ///   - end: goes on from there to what is the same in both cases, and compares.
   init(
-    _ operation: String, preparation: @escaping (Devices) throws -> Void,
+    _ operation: String, afterDays days: Int64 = 0, preparation: @escaping (Devices) throws -> Void,
     deed: @escaping (Devices) throws -> Void, isDone: @escaping (Devices) throws -> Bool,
     end: @escaping (Devices, Bool) throws -> Void
   ) {
     self.operation = operation
+    self.days = days
     self.preparation = preparation
     self.deed = deed
     self.isDone = isDone
     self.end = end
   }
 
-  static var all: [AccountOperation] {
+  static var all: [AccountOperation] { runs + devices + captures }
+
+  private static var runs: [AccountOperation] {
     [
       AccountOperation("account make") { _ in
       } deed: {
@@ -89,19 +96,6 @@ final class AccountOperation: CrashScenario {
       } end: { devices, _ in
         try devices.compare(["of the first", "of the second", "later"])
       },
-      AccountOperation("device revoke") {
-        try $0.link()
-      } deed: {
-        try $0.revokeSecond()
-      } isDone: { devices in
-        try devices.first.account.open().status().devices.contains { $0.isRevoked }
-      } end: { devices, isDone in
-        if !isDone { try devices.revokeSecond() }
-        try devices.mustSync(devices.first)
-        guard try devices.sync(devices.second) == .revoked else {
-          throw CrashFinding.mixed("the other device does not learn that it was revoked")
-        }
-      },
     ]
   }
 
@@ -111,14 +105,19 @@ final class AccountOperation: CrashScenario {
     let second: Coffer
     let folder: String
     let remote: FolderRemote
+    let calendar: Calendar
 
-    /// - Parameter open: opens a coffer, or makes one, in a folder.
-    init(_ home: String, _ open: (String) throws -> Coffer) throws {
+    /// - Parameters:
+    ///   - days: how much later than the beginning of the preparation it is.
+    ///   - open: opens a coffer, or makes one, in a folder.
+    init(_ home: String, afterDays days: Int64, _ open: (String, VaultClock) throws -> Coffer) throws {
+      calendar = Calendar()
+      calendar.advance(days: days)
       folder = home + "/stick"
       guard let remote = FolderRemote(path: folder) else { throw DiskError("no absolute path") }
       self.remote = remote
-      first = try open(home + "/first")
-      second = try open(home + "/second")
+      first = try open(home + "/first", calendar.clock)
+      second = try open(home + "/second", calendar.clock)
     }
 
     func close() {
@@ -127,11 +126,24 @@ final class AccountOperation: CrashScenario {
     }
   }
 
+  /// A clock that stands until it is told of days.
+  final class Calendar: Sendable {
+    private let seconds = Atomic<Int64>(0)
+
+    func advance(days: Int64) { seconds.add(days * 86_400, ordering: .relaxed) }
+
+    var clock: VaultClock {
+      var clock = VaultClock.still
+      clock.now = { VaultClock.still.now() + self.seconds.load(ordering: .relaxed) }
+      return clock
+    }
+  }
+
   // MARK: Scenario
 
   func prepare(_ home: String) throws {
     try FileManager.default.createDirectory(atPath: home + "/stick", withIntermediateDirectories: false)
-    let devices = try Devices(home) { try CofferOperation.create($0) }
+    let devices = try Devices(home, afterDays: 0) { try CofferOperation.create($0, clock: $1) }
     defer { devices.close() }
     try devices.add("of the first", to: devices.first)
     try devices.add("of the second", to: devices.second)
@@ -139,7 +151,7 @@ final class AccountOperation: CrashScenario {
   }
 
   func operate(_ home: String) throws {
-    let devices = try Devices(home) { try CofferOperation.open($0).coffer }
+    let devices = try Devices(home, afterDays: days) { try CofferOperation.open($0, clock: $1).coffer }
     defer { devices.close() }
     try deed(devices)
   }
@@ -148,7 +160,7 @@ final class AccountOperation: CrashScenario {
     // In a copy: the judgement is not to do what it looks for.
     try BackedUpCoffer.elsewhere { copy in
       try DiskImage(of: home).write(to: copy)
-      let devices = try Devices(copy) { try CofferOperation.open($0).coffer }
+      let devices = try Devices(copy, afterDays: days) { try CofferOperation.open($0, clock: $1).coffer }
       defer { devices.close() }
       let isDone = try isDone(devices)
       try end(devices, isDone)
@@ -190,17 +202,7 @@ extension AccountOperation.Devices {
     try mustSync(first)
   }
 
-  func revokeSecond() throws {
-    let account = try first.account.open()
-    guard let second = try account.status().devices.first(where: { !$0.isThisDevice }) else {
-      throw CrashFinding.lost("a device")
-    }
-    guard try account.revoke(second.id, with: Self.secret(), at: remote).outcome == .complete else {
-      throw CrashFinding.mixed("the run that revokes")
-    }
-  }
-
-  private static func secret() throws -> AccountSecret {
+  static func secret() throws -> AccountSecret {
     AccountSecret(try CofferOperation.passphrase(CofferOperation.secrets[0]))
   }
 

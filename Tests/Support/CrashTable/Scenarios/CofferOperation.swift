@@ -55,15 +55,15 @@ final class CofferOperation: CrashScenario {
     return try Passphrase(utf8: SecretBytes(copying: bytes.span.bytes))
   }
 
-  static func create(_ home: String) throws -> Coffer {
+  static func create(_ home: String, clock: VaultClock = .still) throws -> Coffer {
     try Coffer.create(
       home: home, passphrase: passphrase(secrets[0]),
       recoveryPhrase: RecoveryPhrase(entropy: SecretBytes(zeroed: RecoveryPhrase.entropyByteCount)),
-      kdf: kdf, machine: machine, clock: .still)
+      kdf: kdf, machine: machine, clock: clock)
   }
 
-  static func open(_ home: String) throws -> Opened {
-    let locked = try LockedCoffer(home: home, machine: machine, clock: .still)
+  static func open(_ home: String, clock: VaultClock = .still) throws -> Opened {
+    let locked = try LockedCoffer(home: home, machine: machine, clock: clock)
     for text in secrets {
       do {
         return Opened(locked: locked, coffer: try locked.unlock(SlotCredential(passphrase(text))))

@@ -2,6 +2,7 @@
 //
 // The account of several devices, in a folder that is searched: what is in it is ciphertext.
 
+import Captures
 import CofferKit
 import Enclaves
 import Foundation
@@ -48,6 +49,67 @@ extension Operation {
           try expect(report.outcome == .complete, "it is revoked")
           try workspace.tellAccount(first)
         }
+      }
+    },
+    Operation("let a device in that asks") { workspace in
+      try workspace.withAccount { first, passphrase in
+        try workspace.withSecondCoffer(passphrase) { second in
+          let account = try first.account.open()
+          _ = try second.account.askToJoin(
+            at: workspace.folder(), account.address(), enclave: SoftwareEnclave(), name: "second")
+          let device = try account.waitingDevices(at: workspace.folder()).devices.first
+          guard let device else { throw Unexpected("there is no request") }
+          let report = try account.approve(
+            device, with: AccountSecret(passphrase), at: workspace.folder())
+          try expect(report.outcome == .complete, "it is let in")
+          let got = try second.account.open().run(.sync, at: workspace.folder())
+          try expect(got.outcome == .complete && got.newCount == 1, "the message came")
+          try workspace.tellAccount(second)
+        }
+      }
+    },
+    Operation("join again, revoked") { workspace in
+      try workspace.withAccount { first, passphrase in
+        try workspace.withSecondCoffer(passphrase) { second in
+          _ = try workspace.join(second, first, AccountSecret(passphrase))
+          let device = try second.account.open().device
+          _ = try first.account.open().run(.sync, at: workspace.folder())
+          _ = try first.account.open().revoke(
+            device, with: AccountSecret(passphrase), at: workspace.folder())
+          let report = try second.account.open().rejoin(
+            with: AccountSecret(passphrase), enclave: SoftwareEnclave(), at: workspace.folder())
+          try expect(report.outcome == .complete, "it is a member again")
+          try workspace.tellAccount(second)
+        }
+      }
+    },
+    Operation("give an account another passphrase, and a new card") { workspace in
+      try workspace.withAccount { first, passphrase in
+        let other = try workspace.passphrase("account's passphrase")
+        let account = try first.account.open()
+        let costs = Argon2idParameters(memoryKiB: 64, passes: 1, lanes: 1)
+        let exchanged = try account.changeSlots(
+          adding: AccountSecret(other), removing: { $0.filter { $0.kind == .passphrase }.map(\.id) },
+          costs: costs, with: AccountSecret(passphrase), at: workspace.folder())
+        try expect(exchanged.outcome == .complete, "the account has it")
+        let renewed = try account.changeSlots(
+          adding: AccountSecret(other), removing: { _ in [] }, changesCard: true, costs: costs,
+          with: AccountSecret(other), at: workspace.folder())
+        try expect(renewed.outcome == .complete, "the card is new")
+        try workspace.tellAccount(first)
+      }
+    },
+    Operation("release a capture, and get it back") { workspace in
+      try workspace.withAccount { first, _ in
+        let photo = workspace.text("photo", byteCount: 70_000)
+        let captures = first.captureAccess
+        let capture = try captures.add(NewCapture(photo: PartSource(photo)), signer: captures.signer()).id
+        let account = try first.account.open()
+        _ = try account.run(.sync, at: workspace.folder())
+        var freed = 0
+        try account.release([capture], at: workspace.folder()) { freed += $1 }
+        try expect(freed == 70_000, "it is released")
+        try expect(try account.fetch([capture], at: workspace.folder()).isEmpty, "it is back")
       }
     },
     Operation("recovery drill of an account") { workspace in
