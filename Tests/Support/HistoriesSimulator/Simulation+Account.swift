@@ -172,12 +172,15 @@ extension Simulation {
     guard let fork = computers[index].history.membership.fork,
       let branch = choice(at: fork.at, among: fork.branches)
     else { return false }
+    let before = computers[index].history.settled[fork.at]
     change(.settle(at: fork.at, on: branch), by: index)
-    guard computers[index].history.membership.fork?.at != fork.at else { return false }
+    let history = computers[index].history
+    // The slot may have opened one more branch, so that there is something to choose at this place again.
+    guard history.membership.fork?.at != fork.at || history.settled[fork.at] != before else { return false }
     let known = chosenBranches[fork.at]
     if known == nil || (known == fork.at && branch != fork.at) { chosenBranches[fork.at] = branch }
-    if known == nil, branch == fork.at {
-      rejectedBranches[fork.at] = Set(fork.branches.filter { $0 != branch })
+    if branch == fork.at {
+      rejectedBranches[fork.at, default: []].formUnion(fork.branches.filter { $0 != branch })
     }
     return true
   }
