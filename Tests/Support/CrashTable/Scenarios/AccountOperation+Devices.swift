@@ -9,6 +9,7 @@ import Histories
 import Keychains
 import Primitives
 import Syncing
+import Vaults
 
 extension AccountOperation {
   static var devices: [AccountOperation] {

@@ -12,6 +12,7 @@ import Keychains
 import Primitives
 import Secrets
 import SecurityKeys
+import Vaults
 
 final class CofferOperation: CrashScenario {
   let store = "file"
