@@ -143,10 +143,11 @@ public final class Synchronizer {
 
   func note(damaged: Set<ObjectHash>) { history.noteDamaged(damaged) }
 
-  /// How many changes wait, those that no run has seen included.
+  /// How many changes wait, those that no run has seen included, and those of the account.
   public func countWaiting() throws -> Int {
     try alone { try takeChanges(limit: 0) }
     return history.waitingCount + changes.freshCount + captureChanges.freshCount
+      + history.untoldOperationCount
   }
 
   // MARK: Steps

@@ -22,6 +22,26 @@ struct InterruptionTests {
 
   init() throws { folder = try RemoteFolder() }
 
+  @Test("A change of the account that nobody was told of waits, until it is told")
+  func untold() throws {
+    let (first, second) = (try SyncedCoffer(), try SyncedCoffer())
+    try first.makeAccount(at: folder.remote, folder: folder.path)
+    try second.join(first, at: folder.remote)
+    func waiting() throws -> [Int] {
+      try [first, second].map { try $0.coffer.account.open().status().waitingCount }
+    }
+    try first.sync(at: folder.remote)
+    #expect(try waiting() == [0, 0])
+    let revoked = try first.coffer.account.open().revoke(
+      second.device(), since: 2_000_000_000, with: AccountSecret(SyncedCoffer.passphrase()),
+      at: StoppingRemote(folder.remote, after: 0, carriesLastOut: false))
+    #expect(revoked.outcome == .unreachable)
+    #expect(try waiting() == [1, 0])
+    #expect(try first.sync(at: folder.remote).outcome == .complete)
+    #expect(try waiting() == [0, 0])
+    #expect(try second.sync(at: folder.remote).outcome == .revoked)
+  }
+
   @Test("After every request the process may end: the next one ends the work, and nothing is lost or doubled")
   func everyRequest() throws {
     let (first, second) = (try SyncedCoffer(), try SyncedCoffer())

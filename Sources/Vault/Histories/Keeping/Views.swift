@@ -33,6 +33,9 @@ extension History {
     return max(count - furtherCount, min(count, 1))
   }
 
+  /// How many changes of the account nobody was told of: the remote never had them, as far as this device has seen.
+  public var untoldOperationCount: Int { log.entries.values.count { !remote.hasSeen($0.name) } }
+
   /// The versions of each record that nobody removed or replaced, the highest first; none for a record that is gone.
   public func shownVersions(of names: Set<RecordID>) -> [RecordID: [ShownVersion]] {
     Dictionary(uniqueKeysWithValues: names.map { ($0, shownVersions(of: $0)) })
