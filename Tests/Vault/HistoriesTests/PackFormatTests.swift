@@ -15,8 +15,10 @@ struct PackFormatTests {
   @Test("frames come back as they were sealed")
   func roundTrip() throws {
     var samples = samples
-    let large = (0..<100).map { _ in samples.machine.random(1_000) }
-    for frames in [frames, [[]], large] {
+    let many = (0..<100).map { _ in samples.machine.random(1_000) }
+    // Large ones are not copied into the buffer in which small ones wait.
+    let mixed = [500, 3 << 20, 70_000, 1 << 20, (1 << 20) - 1, 9].map { samples.machine.random($0) }
+    for frames in [frames, [[]], many, mixed] {
       let object = samples.pack(frames)
       #expect(Padme.size(object.count) == object.count)
       #expect(

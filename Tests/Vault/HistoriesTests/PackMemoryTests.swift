@@ -52,9 +52,10 @@ struct PackMemoryTests {
     }
   }
 
-  /// A message small enough for a shared cell, one with a mapping of its own, and what they become.
+  /// A message small enough for a shared cell, one with a mapping of its own, one that no buffer takes, and what they become.
   @Test(
-    "A message that was sent, and got by another device, is gone with its last owner", arguments: [48, 9_000])
+    "A message that was sent, and got by another device, is gone with its last owner",
+    arguments: [48, 9_000, 1 << 20])
   func nothingLeft(byteCount: Int) throws {
     let needle = try exchange(byteCount)
     #expect(try ProcessMemory.places(of: needle) == [])

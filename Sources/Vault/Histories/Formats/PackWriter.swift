@@ -1,20 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Seals a pack, and opens its parts. Contents that wait for their pack are in one buffer of the memory for secrets, and are
-// sealed from there into the object; what is opened goes into memory for secrets. None of it is ever in another place.
+// Seals a pack, and opens its parts. Contents that wait for their pack are in the memory for secrets, small ones in one
+// buffer, and are sealed from there into the object; what is opened goes into memory for secrets. None of it is ever in
+// another place.
 
 internal import Primitives
 internal import Secrets
 
 /// Gathers the contents of one pack. The caller needs to hold one of them at a time.
 struct PackWriter: ~Copyable {
-  /// The contents, one after the other.
+  private struct Content {
+    let kind: Pack.EntryKind
+    let byteCount: Int
+    let hash: [UInt8]
+    /// A large content as it came; nil for one in the buffer.
+    let frame: SharedSecretBytes?
+  }
+
+  /// The small contents, one after the other.
   private var buffer = SecretBytes(zeroed: firstByteCount)
+  private var bufferedByteCount = 0
+  /// Of all contents.
   private var byteCount = 0
-  private var contents: [(kind: Pack.EntryKind, byteCount: Int, hash: [UInt8])] = []
+  private var contents: [Content] = []
 
   /// One message, and some more, need no other buffer.
   private static let firstByteCount = 4_096
+  /// Of a content that is not copied into the buffer.
+  private static let largeByteCount = 1 << 20
 
   /// How many contents there are.
   var count: Int { contents.count }
@@ -25,13 +38,17 @@ struct PackWriter: ~Copyable {
     guard Pack.byteCount(frameCount: count + 1, frameByteCount: byteCount + frame.count) != nil else {
       return false
     }
-    reserve(byteCount + frame.count)
-    let start = byteCount
-    let hash = frame.withBytes { frame in
-      buffer.withMutableBytes { $0.copy(frame, to: start) }
-      return SHA256.hash(frame)
+    let isLarge = frame.count >= Self.largeByteCount
+    if !isLarge {
+      reserve(bufferedByteCount + frame.count)
+      let start = bufferedByteCount
+      frame.withBytes { frame in buffer.withMutableBytes { $0.copy(frame, to: start) } }
+      bufferedByteCount += frame.count
     }
-    contents.append((kind, frame.count, hash))
+    contents.append(
+      Content(
+        kind: kind, byteCount: frame.count, hash: frame.withBytes { SHA256.hash($0) },
+        frame: isLarge ? frame : nil))
     byteCount += frame.count
     return true
   }
@@ -80,10 +97,16 @@ struct PackWriter: ~Copyable {
     buffer.withBytes { buffer in
       var start = 0
       for (index, content) in contents.enumerated() {
-        sealer.seal(
-          buffer.extracting(start..<start + content.byteCount), number: index + 1,
-          kind: content.kind.rawValue, into: &object, at: entries[index].offset)
-        start += content.byteCount
+        func seal(_ bytes: RawSpan) {
+          sealer.seal(
+            bytes, number: index + 1, kind: content.kind.rawValue, into: &object, at: entries[index].offset)
+        }
+        if let frame = content.frame {
+          frame.withBytes(seal)
+        } else {
+          seal(buffer.extracting(start..<start + content.byteCount))
+          start += content.byteCount
+        }
       }
     }
     sealer.seal(
