@@ -20,8 +20,12 @@ private final class Asker: Sendable {
     answered.signal()
   }
 
-  func wait() throws(RemoteError) -> CourierAnswer {
-    answered.wait()
+  /// - Returns: nil when it is not wanted any more.
+  func wait(unless isCancelled: () -> Bool) throws(RemoteError) -> CourierAnswer? {
+    while answered.wait(timeout: .now() + .milliseconds(200)) == .timedOut {
+      // What was under way may be as good as done.
+      guard !isCancelled() || answered.wait(timeout: .now() + .seconds(1)) == .success else { return nil }
+    }
     guard let result = answer.withLock({ $0 }) else { throw .courier(.ended) }
     return try result.get()
   }
@@ -70,7 +74,11 @@ final class CourierConversation: Sendable {
   }
 
   /// Sends a request and waits for its answer.
-  func ask(_ request: CourierRequest) throws(RemoteError) -> CourierAnswer {
+  /// - Parameter isCancelled: whether nobody wants an answer any more; asked while one is awaited.
+  /// - Throws: `RemoteError.serviceUnreachable` then, and for whatever else is asked.
+  func ask(
+    _ request: CourierRequest, unless isCancelled: () -> Bool = { false }
+  ) throws(RemoteError) -> CourierAnswer {
     let asker = Asker()
     // Numbers rise on the wire, so they are given where frames are sent.
     let isSent: Result<Bool, RemoteError> = sending.withLock { _ in
@@ -84,7 +92,10 @@ final class CourierConversation: Sendable {
     }
     // Where it was not sent, the reader notices the same end, and tells all askers.
     _ = try isSent.get()
-    return try asker.wait()
+    if let answer = try asker.wait(unless: isCancelled) { return answer }
+    end(.serviceUnreachable)
+    shutDown(SHUT_RDWR)
+    throw .serviceUnreachable
   }
 
   /// Reads answers until there are no more.

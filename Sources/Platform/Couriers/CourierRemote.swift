@@ -21,12 +21,16 @@ public final class CourierRemote: Remote {
     public var stallSeconds: UInt16 = 60
     /// Before the first repetition; each of the four others waits twice as long as the one before.
     package var firstPauseMilliseconds: UInt16 = 1_000
+    /// Whether nobody wants an answer any more; asked from any thread while one is awaited. A request that has no answer a
+    /// second later throws `RemoteError.serviceUnreachable`, and so does each after it.
+    public var isCancelled: @Sendable () -> Bool = { false }
 
     /// No limit of speed.
     public init() {}
   }
 
   let conversation: CourierConversation
+  private let isCancelled: @Sendable () -> Bool
 
   /// Starts the program. Nothing is asked of the server yet.
   /// - Throws: `RemoteError.courier` when there is no such program, or it does not come to serve.
@@ -42,11 +46,15 @@ public final class CourierRemote: Remote {
     courierLimits.down = limits.bytesPerSecondDown ?? 0
     courierLimits.stallSeconds = max(limits.stallSeconds, 1)
     courierLimits.firstPauseMilliseconds = limits.firstPauseMilliseconds
+    isCancelled = limits.isCancelled
     conversation = try CourierProgram.start(program, CourierOpening(place, courierLimits))
   }
 
   /// - Parameter conversation: with a courier that is ready.
-  init(_ conversation: CourierConversation) { self.conversation = conversation }
+  init(_ conversation: CourierConversation, isCancelled: @escaping @Sendable () -> Bool = { false }) {
+    self.conversation = conversation
+    self.isCancelled = isCancelled
+  }
 
   deinit { conversation.hangUp() }
 
@@ -97,7 +105,7 @@ public final class CourierRemote: Remote {
   }
 
   private func ask(_ request: CourierRequest) throws(RemoteError) -> CourierAnswer {
-    let answer = try conversation.ask(request)
+    let answer = try conversation.ask(request, unless: isCancelled)
     if case .failed(let error) = answer { throw error }
     return answer
   }

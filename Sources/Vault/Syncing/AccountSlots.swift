@@ -24,13 +24,21 @@ extension Synchronizer {
     } catch SyncError.wrongSecret { return false }
   }
 
+  /// Opens a slot in force whose object is here; nil if the secret opens none of them.
+  private func openKnownSlot(with secret: AccountSecret) throws -> OpenedSlot? {
+    try AccountLink.open(history.slots.compactMap(\.record), address(), secret)
+  }
+
   /// Opens a slot: one in force whose object is here, or one that another device has added since.
   /// - Throws: `SyncError.wrongSecret`, `.notThere`, `.remote`.
   func openSlot(with secret: AccountSecret, at remote: any Remote) throws -> OpenedSlot {
+    if let slot = try openKnownSlot(with: secret) {
+      if secret.isOwnPassphrase { try noteEqualPassphrase(of: slot.id) }
+      return slot
+    }
     let address = try address()
     let slots = history.slots
     let records = slots.compactMap(\.record)
-    if let slot = try AccountLink.open(records, address, secret) { return slot }
     do {
       return try AccountLink.openSlot(
         at: remote, address, with: secret, without: Set(records.map(\.id)))
@@ -55,7 +63,6 @@ extension Synchronizer {
   /// - Parameters:
   ///   - new: what opens the new slot; nil to remove alone.
   ///   - removing: chooses the slots that leave, of those that are in force after what is new was got.
-  ///   - isOwn: whether `new` is the passphrase of this coffer.
   ///   - changesCard: whether the account gets a new card. Then all other passphrases leave: they open with the former
   ///     card alone.
   ///   - costs: of a passphrase.
@@ -64,7 +71,7 @@ extension Synchronizer {
   /// - Returns: how the run ended that told the others.
   /// - Throws: `SyncError.wrongSecret`, `.slotNotReadBack`, `.remote`, `.refused`; `Argon2idError`; else as a run.
   public func changeSlots(
-    adding new: AccountSecret?, removing chosen: ([SlotView]) -> [SlotID], isOwn: Bool = false,
+    adding new: AccountSecret?, removing chosen: ([SlotView]) -> [SlotID],
     changesCard: Bool = false, costs: Argon2idParameters,
     with secret: AccountSecret, at remote: any Remote, progress: (SyncReport) -> Bool = { _ in true }
   ) throws -> SyncReport {
@@ -88,14 +95,17 @@ extension Synchronizer {
       : .replaceSlots(removing: removing, adding: entries, urlSecret: newSecret)
     let outcome = try self.change(change, with: slot)
     guard outcome == .complete else { throw SyncError.refused(outcome) }
-    if isOwn, let entry = entries.first { try noteEqualPassphrase(of: entry.id) }
+    if new?.isOwnPassphrase == true, let entry = entries.first { try noteEqualPassphrase(of: entry.id) }
     return try run(.sync, at: remote, progress: progress)
   }
 
-  /// The passphrase of this coffer opens the account already.
-  /// - Throws: as `openSlot`.
-  public func noteOwnPassphrase(_ secret: AccountSecret, at remote: any Remote) throws {
-    try noteEqualPassphrase(of: openSlot(with: secret, at: remote).id)
+  /// Notes that a passphrase of this coffer opens the account, if it does. Asks the remote nothing: what it knows is what
+  /// this device knows.
+  /// - Returns: whether it does.
+  public func noteOwnPassphrase(_ secret: AccountSecret) throws -> Bool {
+    guard let slot = try openKnownSlot(with: secret) else { return false }
+    try noteEqualPassphrase(of: slot.id)
+    return true
   }
 
   /// Opens a slot, then gets what is new: a wrong passphrase is told before anything is asked for. If another device has

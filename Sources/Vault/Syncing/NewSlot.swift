@@ -20,7 +20,7 @@ struct NewSlot {
   ) throws {
     salt = machine.random(AccountSlotSecret.saltByteCount)
     switch given {
-    case .passphrase(let passphrase):
+    case .passphrase(let passphrase, _):
       derivation = .passphrase(costs)
       secret = try passphrase.withBytes { [salt] bytes throws(Argon2idError) in
         try AccountSlotSecret.passphrase(bytes, urlSecret: urlSecret, salt: salt, costs: costs)

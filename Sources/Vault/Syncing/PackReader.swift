@@ -69,12 +69,12 @@ struct PackReader {
   }
 
   private mutating func told(_ answer: Answer) throws -> Answer {
-    if case .failed = answer {
-      throw SyncError.remote(ahead.lastError ?? requests.lastError ?? .unreachable)
-    }
     report.requestCount = requests.count + ahead.count
     report.byteCount = requests.byteCount + ahead.byteCount
     guard progress(report) else { throw SyncError.stopped }
+    if case .failed = answer {
+      throw SyncError.remote(ahead.lastError ?? requests.lastError ?? .unreachable)
+    }
     return answer
   }
 }

@@ -62,7 +62,8 @@ extension Synchronizer {
 
   /// One passphrase opens this coffer and a slot of the account.
   func noteEqualPassphrase(of slot: SlotID) throws {
-    try items.save(PassphraseEquality(slot: slot, file))
+    let equality = try PassphraseEquality(slot: slot, file)
+    if try items.equality() != equality { try items.save(equality) }
   }
 
   /// The account's passphrase is not this coffer's.

@@ -33,7 +33,15 @@ extension Synchronizer {
     try noteTold(of: fork)
     // A choice alone changes no row.
     try alone { try save([]) }
-    return (try run(.sync, at: remote, progress: progress), outcome == .complete)
+    let isOfBranch = try outcome == .complete || handsOutKeys(with: secret, at: remote)
+    return (try run(.sync, at: remote, progress: progress), isOfBranch)
+  }
+
+  /// After a choice the same secret may open a slot that the chosen continuation brought.
+  private func handsOutKeys(with secret: AccountSecret, at remote: any Remote) throws -> Bool {
+    do {
+      return try change(.handOutKeys, with: openSlot(with: secret, at: remote)) == .complete
+    } catch SyncError.wrongSecret { return false }
   }
 
   /// Gives everybody the keys that they lack.

@@ -10,16 +10,21 @@ public import Secrets
 
 /// What opens a slot of an account.
 public enum AccountSecret: Sendable {
-  /// The user's passphrase.
-  case passphrase(SharedSecretBytes)
+  /// A passphrase; whether it is one of this coffer.
+  case passphrase(SharedSecretBytes, isOwn: Bool)
   /// The seed of the twelve words.
   case seed(SharedSecretBytes)
 
   /// A passphrase.
-  public init(_ passphrase: borrowing Passphrase) { self = .passphrase(SharedSecretBytes(passphrase)) }
+  /// - Parameter isOwn: whether it opens this coffer, as the caller has tried: what it opens of the account is noted then.
+  public init(_ passphrase: borrowing Passphrase, isOwn: Bool = false) {
+    self = .passphrase(SharedSecretBytes(passphrase), isOwn: isOwn)
+  }
 
   /// The twelve words.
   public init(_ words: borrowing RecoveryPhrase) { self = .seed(SharedSecretBytes(words.seed())) }
+
+  var isOwnPassphrase: Bool { if case .passphrase(_, true) = self { true } else { false } }
 }
 
 extension AccountLink {
@@ -115,7 +120,7 @@ extension AccountSlotRecord {
   /// The slot's secret from what the user gave; nil when that is for another kind of slot.
   func secret(_ given: AccountSecret, urlSecret: SharedSecretBytes) throws -> SharedSecretBytes? {
     switch (given, derivation) {
-    case (.passphrase(let passphrase), .passphrase):
+    case (.passphrase(let passphrase, _), .passphrase):
       guard let costs = derivation.argon2idParameters else { return nil }
       return try passphrase.withBytes {
         try AccountSlotSecret.passphrase($0, urlSecret: urlSecret, salt: salt, costs: costs)

@@ -10,7 +10,7 @@ internal import Keychains
 public struct SyncStatus: Sendable {
   /// Changes that no run has sent.
   public let waitingCount: Int
-  /// Contents that other devices have named and that are not here.
+  /// Contents that other devices have named and that are not here; 0 on a device that has stopped, and asks for none.
   public let missingCount: Int
   /// Versions of messages that cannot be sent, since they do not open here.
   public let onlyHereCount: Int
@@ -44,7 +44,7 @@ extension Synchronizer {
   public func status() throws -> SyncStatus {
     let waiting = try countWaiting()
     return SyncStatus(
-      waitingCount: waiting, missingCount: history.missingContentCount,
+      waitingCount: waiting, missingCount: history.stop == nil ? history.missingContentCount : 0,
       onlyHereCount: try onlyHereCount(),
       capturesElsewhereCount: try (captures.captures() ?? [:]).values.count { !$0.isWhole && !$0.isHidden },
       lastComplete: state.lastComplete == 0 ? nil : state.lastComplete, devices: devices,

@@ -49,6 +49,11 @@ extension Synchronizer {
       of: device, beyond: history.heads(of: device, before: UInt64(clamping: since)))
   }
 
+  /// Whether something of a device that counts would have no effect, if it was revoked since a time.
+  public func cutsOffMore(of device: DeviceID, since: Int64) -> Bool {
+    history.cutsOff(of: device, beyond: history.heads(of: device, before: UInt64(clamping: since)))
+  }
+
   /// The user says that what a device removed or replaced, and what is held here, is right.
   public func confirm(_ device: DeviceID) throws { try carryOut(.confirm(device)) }
 

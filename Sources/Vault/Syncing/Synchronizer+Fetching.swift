@@ -65,19 +65,24 @@ extension Synchronizer {
   /// - Parameters:
   ///   - progress: called after each request; false stops.
   ///   - freed: called for each of which something was freed, with the number of bytes.
-  /// - Throws: as ``fetch(_:at:progress:)``; `SyncError.partMissing`; `SyncError.notUploaded` when it waits;
-  ///   `SyncError.alarmed`, while something is wrong at the remote.
+  /// - Returns: captures of which the remote does not have every part, or has it damaged; they stay.
+  /// - Throws: as ``fetch(_:at:progress:)``; `SyncError.notUploaded` when one waits; `SyncError.alarmed`, while something is
+  ///   wrong at the remote. What was freed by then stays freed.
   public func release(
     _ captures: [CaptureID], at remote: any Remote, progress: (SyncReport) -> Bool = { _ in true },
     freed: (CaptureID, Int) -> Void
-  ) throws {
+  ) throws -> [CaptureID] {
     let rows = try rows(of: captures).filter(\.isWhole)
-    try withoutActuallyEscaping(progress) { progress in
+    return try withoutActuallyEscaping(progress) { progress in
       var reader = reader(of: rows, fromPart: 0, at: remote, progress)
+      var broken: [CaptureID] = []
       for row in rows {
-        let byteCount = try release(row.id, &reader)
-        if byteCount > 0 { freed(row.id, byteCount) }
+        do {
+          let byteCount = try release(row.id, &reader)
+          if byteCount > 0 { freed(row.id, byteCount) }
+        } catch SyncError.partMissing { broken.append(row.id) }
       }
+      return broken
     }
   }
 

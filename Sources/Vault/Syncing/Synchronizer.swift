@@ -124,7 +124,8 @@ public final class Synchronizer {
     report.alarms = history.alarms
     report.awaitedCount = history.awaitedCount
     report.waitingCount = history.waitingCount
-    report.missingCount = history.missingContentCount + lost.count
+    // A device that has stopped has asked for no content.
+    report.missingCount = history.stop == nil ? history.missingContentCount + lost.count : 0
     report.onlyHereCount = try onlyHereCount()
     report.lostCaptures = history.lostElsewhere.sorted()
     if report.outcome == .complete, purpose == .sync || history.alarms.isEmpty {
@@ -226,7 +227,8 @@ public final class Synchronizer {
     guard always || !objects.isEmpty || !rows.isEmpty || !captures.isEmpty || contents.hasChanges else {
       return
     }
-    for case .segment(let name) in objects.map(\.name) where name.device == history.device {
+    for case .segment(let name) in objects.map(\.name)
+    where name.device == history.device && !history.isOfAnotherCopy(name) {
       report.sentCount += history.operationCount(of: name)
       report.putBackCount += history.placeCount(of: name)
     }

@@ -15,7 +15,8 @@ import Testing
 struct CourierConversationTests {
   /// Asks a courier that answers the first request with these bytes, where the number is to be 1.
   private func ask<Answer>(
-    _ answer: [UInt8], _ body: (CourierRemote) throws -> Answer
+    _ answer: [UInt8], unless isCancelled: @escaping @Sendable () -> Bool = { false },
+    _ body: (CourierRemote) throws -> Answer
   ) throws -> Answer {
     let (ours, theirs) = try #require(CourierSocket.pair())
     // A number that no process has.
@@ -34,7 +35,7 @@ struct CourierConversationTests {
       group.wait()
       close(ours.descriptor)
     }
-    return try body(CourierRemote(conversation))
+    return try body(CourierRemote(conversation, isCancelled: isCancelled))
   }
 
   private func page(_ names: [String]) -> [UInt8] {
@@ -50,6 +51,18 @@ struct CourierConversationTests {
     #expect(throws: RemoteError.full) {
       try ask(CourierAnswer.failed(.full).frame(number: 1)) { try $0.put("a", []) }
     }
+  }
+
+  @Test(
+    "Who does not want to wait any more is let go, and is told the same of all that follows",
+    .timeLimit(.minutes(60)))
+  func cancelled() throws {
+    try ask([], unless: { true }) { remote in
+      #expect(throws: RemoteError.serviceUnreachable) { _ = try remote.get("a") }
+      #expect(throws: RemoteError.serviceUnreachable) { _ = try remote.stat("a") }
+    }
+    // What has its answer keeps it.
+    #expect(try ask(CourierAnswer.absent.frame(number: 1), unless: { true }) { try $0.stat("a") } == nil)
   }
 
   @Test(

@@ -29,7 +29,7 @@ struct AccountSlotsTests {
   }
 
   private func passphrase(_ text: String = "Correct-horse-7-battery") throws -> AccountSecret {
-    AccountSecret(try SyncedCoffer.passphrase(text))
+    AccountSecret(try SyncedCoffer.passphrase(text), isOwn: true)
   }
   private static let new = "Nine-Lanterns-Above-2026"
   private var words: AccountSecret { AccountSecret(SyncedCoffer.words) }
@@ -45,7 +45,7 @@ struct AccountSlotsTests {
   ) throws -> SyncReport {
     let synchronizer = try coffer.coffer.account.open()
     return try synchronizer.changeSlots(
-      adding: new, removing: { $0.filter { $0.kind == .passphrase }.map(\.id) }, isOwn: true,
+      adding: new, removing: { $0.filter { $0.kind == .passphrase }.map(\.id) },
       costs: SyncedCoffer.costs(), with: secret, at: remote ?? folder.remote)
   }
 
@@ -179,8 +179,14 @@ struct AccountSlotsTests {
     try second.sync(at: folder.remote)
     #expect(try differs(second))
     try second.coffer.changePassphrase(to: SyncedCoffer.passphrase(Self.new))
-    try second.coffer.account.open().noteOwnPassphrase(passphrase(Self.new), at: folder.remote)
+    #expect(try second.coffer.account.open().noteOwnPassphrase(passphrase(Self.new)))
     #expect(try !differs(second))
+    // Whoever opens both with it for something else knows it, too.
+    try fourth.sync(at: folder.remote)
+    try fourth.coffer.changePassphrase(to: SyncedCoffer.passphrase(Self.new))
+    #expect(try differs(fourth))
+    _ = try fourth.coffer.account.open().handOutKeys(with: passphrase(Self.new), at: folder.remote)
+    #expect(try !differs(fourth))
   }
 
   @Test("A second device of one name gets a number")

@@ -29,13 +29,13 @@ struct CardTests {
   }
 
   private var passphrase: AccountSecret {
-    get throws { AccountSecret(try SyncedCoffer.passphrase()) }
+    get throws { AccountSecret(try SyncedCoffer.passphrase(), isOwn: true) }
   }
 
   @discardableResult
   private func change(on coffer: SyncedCoffer, at remote: (any Remote)? = nil) throws -> SyncReport {
     try coffer.coffer.account.open().changeSlots(
-      adding: passphrase, removing: { _ in [] }, isOwn: true, changesCard: true, costs: SyncedCoffer.costs(),
+      adding: passphrase, removing: { _ in [] }, changesCard: true, costs: SyncedCoffer.costs(),
       with: passphrase, at: remote ?? folder.remote)
   }
 

@@ -53,9 +53,14 @@ struct QuarantineTests {
     let synchronizer = try first.coffer.account.open()
     #expect(try synchronizer.quarantine().isEmpty)
     #expect(synchronizer.changeCount(of: try second.device(), since: since) == 6)
+    #expect(synchronizer.cutsOffMore(of: try second.device(), since: since))
     let report = try synchronizer.revoke(
       try second.device(), since: since, with: secret(), at: folder.remote)
     #expect(report.outcome == .complete)
+    // The same again, or later, cuts off nothing more.
+    for time in [since, since + 30] {
+      #expect(!synchronizer.cutsOffMore(of: try second.device(), since: time))
+    }
     #expect(try third.sync(at: folder.remote).outcome == .complete)
     for coffer in [first, third] {
       #expect(try coffer.shown() == before && coffer.trash() == [planted])

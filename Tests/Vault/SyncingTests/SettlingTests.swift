@@ -89,6 +89,29 @@ struct SettlingTests {
     #expect(try first.coffer.account.open().historyWords != second.coffer.account.open().historyWords)
   }
 
+  @Test("Two new cards at once: on the device whose card goes on, its passphrase hands out the keys at once")
+  func cards() throws {
+    try folder.copy(into: other)
+    var slots: [Set<SlotID>] = []
+    for (coffer, remote) in [(first, folder.remote), (second, other.remote)] {
+      let report = try coffer.coffer.account.open().changeSlots(
+        adding: passphrase(), removing: { _ in [] }, changesCard: true, costs: SyncedCoffer.costs(),
+        with: passphrase(), at: remote)
+      try #require(report.outcome == .complete)
+      slots.append(Set(try coffer.coffer.account.open().slots.map(\.id)))
+    }
+    try other.copy(into: folder)
+    for coffer in [first, second] { try coffer.sync(at: folder.remote) }
+    // Each of the two keeps what it did itself.
+    for (coffer, slots) in zip([first, second], slots) {
+      let account = try coffer.coffer.account.open()
+      let fork = try #require(account.ownerFork)
+      let own = try #require(fork.branches.first { $0.slots == slots })
+      let (report, isOfBranch) = try account.settle(fork, on: own.id, with: passphrase(), at: folder.remote)
+      #expect(isOfBranch && report.outcome == .complete)
+    }
+  }
+
   @Test("Both continuations are shown with what each did; once all have chosen, everybody goes on")
   func chosen() throws {
     let third = try SyncedCoffer()

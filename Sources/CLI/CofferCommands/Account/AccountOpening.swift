@@ -102,6 +102,6 @@ struct AccountOpening {
       return true
     }
     guard let coffer else { throw PassphraseInterface.wrong }
-    return (coffer, AccountSecret(typed))
+    return (coffer, AccountSecret(typed, isOwn: true))
   }
 }

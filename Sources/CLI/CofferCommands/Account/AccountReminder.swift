@@ -3,20 +3,25 @@
 // Slots of a coffer and slots of its account are changed apart; who changes the first is told of the others.
 
 internal import CofferKit
+internal import Secrets
 internal import Syncing
 
 struct AccountReminder {
+  private let coffer: Coffer
   private let hasAccount: Bool
   private let context: CommandContext
 
   init(_ coffer: Coffer, _ context: CommandContext) throws {
+    self.coffer = coffer
     hasAccount = try coffer.account.exists()
     self.context = context
   }
 
-  func passphraseChanged() {
+  /// - Parameter new: the coffer's passphrase now. It may be the one that another device has given the account.
+  func passphraseChanged(to new: borrowing Passphrase) throws {
     guard hasAccount else { return }
-    context.remark("The account still has the former one: 'coffer account passphrase' changes it there.")
+    if try coffer.account.open().noteOwnPassphrase(AccountSecret(new, isOwn: true)) { return }
+    context.remark("The account has another one: 'coffer account passphrase' gives it this one.")
   }
 
   func wordsAdded() {

@@ -47,7 +47,7 @@ struct AccountSettleCommand: CofferCommand {
 
   func execute(_ context: CommandContext) throws {
     let (open, secret) = try account.open(context)
-    let remote = try open.place.open()
+    let remote = try open.place.reached()
     let news = try OpenAccount.watching("syncing", context) { goesOn in
       try open.synchronizer.run(.sync, at: remote, progress: goesOn)
     }

@@ -43,7 +43,7 @@ struct AccountSlotsAddCommand: CofferCommand {
       .openByPassphrase(context)
     context.advise(coffer)
     let open = try OpenAccount(coffer)
-    let remote = try open.place.open()
+    let remote = try open.place.reached()
     let words = try context.words(
       phrase, kind == .words ? "recovery phrase of this coffer" : "recovery phrase of the account",
       wrong: kind == .words ? RemoteAddCommand.wrongWords : .wrongForAccount
@@ -58,7 +58,7 @@ struct AccountSlotsAddCommand: CofferCommand {
         .refused, "same_passphrase", "this opens the account already", hint: "nothing is to be done")
     }
     try AccountSlotsChange(open, context).make(
-      adding: new, removing: { _ in [] }, isOwn: kind == .passphrase, with: known,
+      adding: new, removing: { _ in [] }, with: known,
       usesWords: kind == .passphrase)
     context.remark("The account opens with \(kind == .words ? "these words" : "this passphrase") too.")
   }
@@ -109,7 +109,7 @@ struct AccountSlotsRemoveCommand: CofferCommand {
         otherwise: "nothing was removed")
     }
     try AccountSlotsChange(open, context).make(
-      adding: nil, removing: { _ in [slot.id] }, isOwn: false, with: secret, usesWords: account.usesWords)
+      adding: nil, removing: { _ in [slot.id] }, with: secret, usesWords: account.usesWords)
     context.remark(
       "The \(slot.kind.name) \(slot.id.short) no longer open\(slot.kind == .words ? "" : "s") the account.")
   }
@@ -156,9 +156,8 @@ struct AccountPassphraseCommand: CofferCommand {
       .openByPassphrase(context)
     context.advise(coffer)
     let open = try OpenAccount(coffer)
-    let (remote, new) = (try open.place.open(), own)
+    let (remote, new) = (try open.place.reached(), own)
     guard try !open.synchronizer.opens(with: new, at: remote) else {
-      try open.synchronizer.noteOwnPassphrase(new, at: remote)
       if context.isJSON { return AccountSlotsChange(open, context).tell() }
       return context.remark("The account opens with this passphrase already.")
     }
@@ -176,7 +175,7 @@ struct AccountPassphraseCommand: CofferCommand {
         ) { try open.synchronizer.opens(with: AccountSecret($0), at: remote) })
     }
     try AccountSlotsChange(open, context).make(
-      adding: new, removing: { $0.filter { $0.kind == .passphrase }.map(\.id) }, isOwn: true, with: known,
+      adding: new, removing: { $0.filter { $0.kind == .passphrase }.map(\.id) }, with: known,
       usesWords: usesWords)
     context.remark("The account opens with the passphrase of this coffer; the former one no longer opens it.")
   }
@@ -196,13 +195,13 @@ struct AccountSlotsChange {
   ///   - removing: chooses among the slots in force.
   ///   - usesWords: whether `secret` is of words, for the error.
   func make(
-    adding new: AccountSecret?, removing: ([SlotView]) -> [SlotID], isOwn: Bool, with secret: AccountSecret,
+    adding new: AccountSecret?, removing: ([SlotView]) -> [SlotID], with secret: AccountSecret,
     usesWords: Bool
   ) throws {
-    let remote = try open.place.open()
+    let remote = try open.place.reached()
     let report = try changing(usesWords: usesWords) { goesOn in
       try open.synchronizer.changeSlots(
-        adding: new, removing: removing, isOwn: isOwn, costs: .recommended, with: secret, at: remote,
+        adding: new, removing: removing, costs: .recommended, with: secret, at: remote,
         progress: goesOn)
     }
     if context.isJSON { tell() }
@@ -212,10 +211,10 @@ struct AccountSlotsChange {
   /// Gives the account a new card, with which this coffer's passphrase opens it.
   /// - Returns: how the run ended that told the others; whatever that is, the card is another one.
   func makeCard(with passphrase: AccountSecret) throws -> SyncEnding {
-    let remote = try open.place.open()
+    let remote = try open.place.reached()
     let report = try changing(usesWords: false) { goesOn in
       try open.synchronizer.changeSlots(
-        adding: passphrase, removing: { _ in [] }, isOwn: true, changesCard: true, costs: .recommended,
+        adding: passphrase, removing: { _ in [] }, changesCard: true, costs: .recommended,
         with: passphrase, at: remote, progress: goesOn)
     }
     return SyncEnding(report, open.synchronizer)

@@ -95,14 +95,17 @@ struct CaptureReleaseCommand: CofferCommand {
         "Free \(size) here? \(captures.count.counted("capture is", "captures are")) then at \(account.place) alone.",
         otherwise: "nothing was released")
     }
-    let (released, byteCount) = try account.release(context) { captures.map(\.id) }
-    if context.isJSON {
-      return JSON.print(Answer(released: released.map(\.description), byteCount: byteCount))
+    try account.release(context) {
+      captures.map(\.id)
+    } tell: { released, byteCount in
+      if context.isJSON {
+        return JSON.print(Answer(released: released.map(\.description), byteCount: byteCount))
+      }
+      context.remark(
+        released.isEmpty
+          ? "Nothing to free: these captures have small parts only, or are not here."
+          : "\(released.count.counted("capture")) released, \(ByteCount.text(byteCount)) freed.")
     }
-    context.remark(
-      released.isEmpty
-        ? "Nothing to free: these captures have small parts only, or are not here."
-        : "\(released.count.counted("capture")) released, \(ByteCount.text(byteCount)) freed.")
   }
 }
 
@@ -116,7 +119,7 @@ extension OpenAccount {
     var left = try Set(synchronizer.capturesElsewhere())
     let wanted = captures.filter { left.remove($0) != nil }
     guard !wanted.isEmpty else { return [] }
-    let remote = try place.open(limits: limits)
+    let remote = try place.reached(limits: limits)
     let broken: [CaptureID]
     do {
       broken = try Self.watching("getting captures", context) { goesOn in
@@ -152,28 +155,42 @@ extension OpenAccount {
   }
 
   /// Syncs, and frees captures here that the place surely has.
-  /// - Parameter captures: called after the sync.
+  /// - Parameters:
+  ///   - captures: called after the sync.
+  ///   - tell: is handed what was released, and its bytes, also when others could not be.
   func release(
-    _ context: CommandContext, _ captures: () throws -> [CaptureID]
-  ) throws -> (released: [CaptureID], byteCount: Int) {
+    _ context: CommandContext, _ captures: () throws -> [CaptureID], tell: ([CaptureID], Int) -> Void
+  ) throws {
     let report = try run("syncing", .sync, context)
     try SyncEnding(report, synchronizer).check(context)
-    let remote = try place.open()
+    let remote = try place.reached()
+    var (released, byteCount) = ([CaptureID](), 0)
+    let broken: [CaptureID]
     do {
-      return try Self.watching("reading back", context) { goesOn in
-        var (released, byteCount) = ([CaptureID](), 0)
-        try synchronizer.release(captures(), at: remote, progress: goesOn) {
+      broken = try Self.watching("reading back", context) { goesOn in
+        // Each once, also if it was named twice.
+        var named: Set<CaptureID> = []
+        return try synchronizer.release(
+          captures().filter { named.insert($0).inserted }, at: remote, progress: goesOn
+        ) {
           released.append($0)
           byteCount += $1
         }
-        return (released, byteCount)
       }
-    } catch SyncError.stopped {
+    } catch {
+      if !released.isEmpty { tell(released, byteCount) }
+      guard case SyncError.stopped = error else { throw error }
       throw Failure.interrupted("what was not read back yet is here", hint: "the same command goes on")
-    } catch SyncError.partMissing {
-      throw Failure(
-        .corrupt, "remote_incomplete", "the place does not have every part, or has it damaged; it stays here",
-        hint: "'coffer remote verify --read 100' puts back what this device has")
     }
+    if broken.isEmpty || !released.isEmpty { tell(released, byteCount) }
+    guard !broken.isEmpty else { return }
+    var failure = Failure(
+      .corrupt, "remote_incomplete",
+      "of \(broken.count.counted("capture")) the place does not have every part, or has it damaged; "
+        + "\(broken.count == 1 ? "it stays" : "they stay") here",
+      hint: "'coffer remote verify --read 100' puts back what this device has")
+    failure.unreadable = broken.map(\.description)
+    failure.unreadableKind = "capture"
+    throw failure
   }
 }

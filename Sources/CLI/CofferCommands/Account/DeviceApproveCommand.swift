@@ -46,7 +46,7 @@ struct DeviceApproveCommand: CofferCommand {
 
   func execute(_ context: CommandContext) throws {
     let (open, secret) = try account.open(context)
-    let remote = try open.place.open()
+    let remote = try open.place.reached()
     let (waiting, unreadableCount) = try OpenAccount.watching("syncing", context) { goesOn in
       try open.synchronizer.waitingDevices(at: remote, progress: goesOn)
     }

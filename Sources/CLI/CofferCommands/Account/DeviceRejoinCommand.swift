@@ -47,7 +47,7 @@ struct DeviceRejoinCommand: CofferCommand {
         "\(try Self.cutOff(open.synchronizer))Leave this device's identifier (\(former.short)) and go on under a new one?",
         otherwise: "this device goes on as it is")
     }
-    let remote = try open.place.open()
+    let remote = try open.place.reached()
     var hasChosen = false
     let report = try account.watching("joining again", context) { goesOn in
       try open.synchronizer.rejoin(

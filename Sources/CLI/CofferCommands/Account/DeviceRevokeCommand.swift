@@ -59,11 +59,16 @@ struct DeviceRevokeCommand: CofferCommand {
         .refused, "device_revoked", "'\(chosen.name)' is revoked already",
         hint: "--since DATE also cuts off what came from it before")
     }
-    if since != nil {
+    if let since {
       // The question counts what the revocation will cut off.
       let news = try open.run("syncing", .sync, context)
       guard [.complete, .unreachable, .noSafeEpoch].contains(news.outcome) else {
         throw Failure(outcome: news.outcome, news.remoteError)
+      }
+      guard !chosen.isRevoked || open.synchronizer.cutsOffMore(of: chosen.id, since: since) else {
+        throw Failure(
+          .refused, "device_revoked",
+          "'\(chosen.name)' is revoked already, and nothing that came from it since then has an effect")
       }
     }
     if !yes {
@@ -71,7 +76,7 @@ struct DeviceRevokeCommand: CofferCommand {
         "Revoke '\(chosen.name)' (\(chosen.id.short))?\(effect(chosen, since, open)) It cannot come back as it is.",
         otherwise: "nothing was revoked")
     }
-    let remote = try open.place.open()
+    let remote = try open.place.reached()
     let report = try account.watching("revoking", context) { goesOn in
       try open.synchronizer.revoke(chosen.id, since: since, with: secret, at: remote, progress: goesOn)
     }
@@ -81,7 +86,9 @@ struct DeviceRevokeCommand: CofferCommand {
       JSON.print(Answer(revoked: Hexadecimal.text(chosen.id.bytes), quarantined: count))
     } else {
       context.remark(
-        "'\(chosen.name)' is revoked: the other devices hear of it with their next 'coffer sync'.")
+        "'\(chosen.name)' is revoked: the other devices hear of it "
+          + (report.outcome == .complete
+            ? "with their next 'coffer sync'." : "when 'coffer sync' has told them on this one."))
       if count > 0 {
         context.remark(
           "\(count.counted("change")) of it \(count == 1 ? "has" : "have") no effect: 'coffer sync quarantine' lists "

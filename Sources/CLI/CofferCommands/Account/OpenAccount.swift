@@ -30,7 +30,7 @@ struct OpenAccount {
     _ title: String, _ purpose: Purpose, _ context: CommandContext,
     limits: CourierRemote.Limits = CourierRemote.Limits()
   ) throws -> SyncReport {
-    let remote = try place.open(limits: limits)
+    let remote = try place.reached(limits: limits)
     return try Self.watching(title, context) { goesOn in
       try synchronizer.run(purpose, at: remote, progress: goesOn)
     }
@@ -44,14 +44,28 @@ struct OpenAccount {
     Interruption.catchOnce()
     var bar = ProgressBar(title, isQuiet: context.isQuiet || context.isJSON)
     defer { bar.finish() }
-    return try work { report in
-      bar.update(bytes: report.byteCount, of: report.expectedByteCount)
-      return !Interruption.isRequested
+    do {
+      return try work { report in
+        bar.update(bytes: report.byteCount, of: report.expectedByteCount)
+        return !Interruption.isRequested
+      }
+    } catch SyncError.remote where Interruption.isRequested {
+      // Nobody waited for the answer.
+      throw SyncError.stopped
     }
   }
 
   /// This device's name in the account.
   var deviceName: String { synchronizer.devices.first { $0.isThisDevice }?.name ?? "" }
+}
+
+extension RemotePlace {
+  /// The remote at this place. After Control-C, nobody waits for a service that does not answer.
+  func reached(limits: CourierRemote.Limits = CourierRemote.Limits()) throws(RemoteError) -> any Remote {
+    var limits = limits
+    limits.isCancelled = { Interruption.isRequested }
+    return try open(limits: limits)
+  }
 }
 
 extension CommandContext {

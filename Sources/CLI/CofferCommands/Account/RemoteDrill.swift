@@ -29,7 +29,7 @@ struct RemoteDrill {
         .refused, "changes_wait", "there are changes here that were not sent, so a restore would lack them",
         hint: "run 'coffer sync' first")
     }
-    let remote = try account.place.open()
+    let remote = try account.place.reached()
     let address = try account.synchronizer.address()
     let found: AccountDrill
     do {

@@ -49,7 +49,7 @@ struct RemoteJoinCommand: CofferCommand {
     let coffer = try context.open(opening)
     if try coffer.account.exists(), try !coffer.account.open().mayAsk { throw SyncError.hasAccount }
     let address = try card.address(context)
-    let remote = try address.place.open()
+    let remote = try address.place.reached()
     let synchronizer = try coffer.account.askToJoin(
       at: remote, address, enclave: context.machine.enclaveForNewKeys(), name: deviceName)
     let words = synchronizer.enrolmentWords

@@ -87,7 +87,7 @@ struct RemoteRestoreCommand: CofferCommand {
     }
     if !isNew, try context.locked().hasAccount() { throw SyncError.hasAccount }
     let address = try card.address(context)
-    let remote = try address.place.open()
+    let remote = try address.place.reached()
     try AccountLink.checkIsThere(at: remote, address)
     var slot: OpenedSlot?
     let opens = { (secret: AccountSecret) in

@@ -51,12 +51,12 @@ struct RemoteVerifyCommand: CofferCommand {
   func execute(_ context: CommandContext) throws {
     let account = try OpenAccount(context.open(opening))
     if !fill {
-      guard try account.synchronizer.isThere(at: account.place.open()) else {
+      guard try account.synchronizer.isThere(at: account.place.reached()) else {
         throw Failure(outcome: .empty, nil)
       }
     }
     var report = try account.run("verifying", .verify, context)
-    let remote = try account.place.open()
+    let remote = try account.place.reached()
     let isWhole = report.outcome == .complete
     let found = try OpenAccount.watching("reading", context) { goesOn in
       try account.synchronizer.examinePacks(percent: isWhole ? read ?? 0 : 0, at: remote, progress: goesOn)

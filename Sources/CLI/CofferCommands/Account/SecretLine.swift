@@ -57,7 +57,7 @@ struct NewPlaceOptions: ParsableArguments {
   /// The place, opened, after a look whether it is there: a folder that is not mounted must never be made.
   func open(_ context: CommandContext) throws -> (RemotePlace, any Remote) {
     let place = try place.place(url, context)
-    let remote = try place.open()
+    let remote = try place.reached()
     _ = try remote.stat("coffer/probe")
     return (place, remote)
   }

@@ -43,7 +43,7 @@ struct SyncEnding {
   /// - Throws: a failure for a run that did not end well, or for an alarm.
   func check(_ context: CommandContext) throws {
     for news in try synchronizer.takeDeviceNews() { Warning(news).tell(isJSON: context.isJSON) }
-    if report.outcome == .unreachable, report.remoteError == nil {
+    if report.outcome == .unreachable, report.remoteError == nil || Interruption.isRequested {
       throw Failure.interrupted("what was sent is safe", hint: "'coffer sync' goes on")
     }
     if awaitsApproval, report.outcome == .notMember { throw SyncError.notApproved }

@@ -82,7 +82,7 @@ struct SyncQuarantine {
 
   func take(_ words: [String], _ context: CommandContext) throws {
     let chosen = try words.map(message)
-    let taking = try account.synchronizer.takeFromQuarantine(chosen) { try account.place.open() }
+    let taking = try account.synchronizer.takeFromQuarantine(chosen) { try account.place.reached() }
     if context.isJSON {
       JSON.print(
         TakenAnswer(

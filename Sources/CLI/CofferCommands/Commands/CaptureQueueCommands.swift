@@ -164,11 +164,13 @@ struct CaptureSweepCommand: CofferCommand {
     if try coffer.account.exists() {
       let account = try OpenAccount(coffer)
       try account.checkRelease(context)
-      let (released, byteCount) = try account.release(context) { try captures.store.releasableCaptures() }
-      if context.isJSON { return JSON.print(["released": released.map(\.description)]) }
-      for id in released { Terminal.print("\(id)") }
-      return context.remark(
-        "\(released.count.counted("capture")) released, \(ByteCount.text(byteCount)) freed.")
+      return try account.release(context) {
+        try captures.store.releasableCaptures()
+      } tell: { released, byteCount in
+        if context.isJSON { return JSON.print(["released": released.map(\.description)]) }
+        for id in released { Terminal.print("\(id)") }
+        context.remark("\(released.count.counted("capture")) released, \(ByteCount.text(byteCount)) freed.")
+      }
     }
     let removed = try captures.removeUploaded().map(\.description)
     if context.isJSON { return JSON.print(["removed": removed]) }

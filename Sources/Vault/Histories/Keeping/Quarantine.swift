@@ -92,6 +92,11 @@ extension History {
     return kept.subtracting(kept.compactMap { chains.entries[$0]?.segment.predecessor }).sorted()
   }
 
+  /// Whether a revocation with these heads would cut off a segment of a device that counts.
+  public func cutsOff(of device: DeviceID, beyond heads: [SegmentName]) -> Bool {
+    Set(chains.segments(of: device)).subtracting(chains.lines(to: heads)).contains { counts($0) }
+  }
+
   /// How many additions and removals of a device a revocation with these heads would cut off.
   public func operationCount(of device: DeviceID, beyond heads: [SegmentName]) -> Int {
     Set(chains.segments(of: device)).subtracting(chains.lines(to: heads)).reduce(0) {

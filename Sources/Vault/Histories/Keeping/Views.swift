@@ -33,6 +33,11 @@ extension History {
     return max(count - furtherCount, min(count, 1))
   }
 
+  /// Whether a segment under this device's identifier was written by another copy of it, and came from the remote.
+  public func isOfAnotherCopy(_ name: SegmentName) -> Bool {
+    name.device == device && unrepeatable.contains(name)
+  }
+
   /// How many changes of the account nobody was told of: the remote never had them, as far as this device has seen.
   public var untoldOperationCount: Int { log.entries.values.count { !remote.hasSeen($0.name) } }
 

@@ -254,8 +254,7 @@ extension History {
         for part in entry.parts.dropFirst() {
           let content = ContentName(record: record, version: version, part: part)
           guard !wanted.contains(content),
-            !packs(holding: content).contains(where: { run.listed[$0] != nil }),
-            !hasContent(content, on: machine)
+            !places(of: content).contains(where: { isWhole($0, in: run) }), !hasContent(content, on: machine)
           else { continue }
           lost.insert(record)
         }
@@ -311,11 +310,15 @@ extension History {
         added == place.segment
           || (name.part > 0 && added.device == place.segment.device && place.segment.number <= added.number)
       }
-      guard isOriginal || place.segment.device == device, let pack = pack(at: place),
-        !damagedPacks.contains(pack.hash),
-        let listed = run.listed[.pack(place.segment.device, pack.hash)]
-      else { return false }
-      return listed.byteCount == Int(pack.byteCount)
+      return (isOriginal || place.segment.device == device) && isWhole(place, in: run)
     }
+  }
+
+  /// Whether the lists of a run show the pack of a place with its length, and this process has not seen it damaged.
+  private func isWhole(_ place: KnownPlace, in run: Run) -> Bool {
+    guard let pack = pack(at: place), !damagedPacks.contains(pack.hash),
+      let listed = run.listed[.pack(place.segment.device, pack.hash)]
+    else { return false }
+    return listed.byteCount == Int(pack.byteCount)
   }
 }

@@ -187,7 +187,10 @@ extension AccountOperation.Devices {
   }
 
   func releaseCaptures() throws {
-    try first.account.open().release(first.captures.list().map(\.id), at: remote) { _, _ in }
+    let captures = try first.captures.list().map(\.id)
+    guard try first.account.open().release(captures, at: remote, freed: { _, _ in }).isEmpty else {
+      throw CrashFinding.lost("a part at the remote")
+    }
   }
 
   /// Both have the same captures, every part of them, and nothing besides.

@@ -113,7 +113,7 @@ extension AccountScenario {
     case .release(let choice):
       guard !labels.isEmpty else { return }
       do {
-        try account(device).release([labels[choice % labels.count].key], at: remote) { _, _ in }
+        _ = try account(device).release([labels[choice % labels.count].key], at: remote) { _, _ in }
       } catch let error as SyncError {
         switch error {
         case .notUploaded, .alarmed, .partMissing: return
