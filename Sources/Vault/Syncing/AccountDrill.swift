@@ -74,11 +74,39 @@ public struct AccountDrill: Sendable {
     }
     let outcome = try perform(.account(.approve(entry), slot, at: now))
     guard outcome == .complete else { throw SyncError.refused(outcome) }
-    // Lists packs too: the large parts of captures are not got.
+    // Lists packs too.
     _ = try perform(.begin(.verify, at: now))
     digest = history.stateDigest()
     messageCount = history.shownCount(of: .message)
     captureCount = history.shownCount(of: .capture)
-    missingCount = history.missingContentCount + history.lostElsewhere.count
+    let broken = try Self.brokenCaptures(history, remote, after: report, progress)
+    missingCount = history.missingContentCount + history.lostElsewhere.union(broken).count
+  }
+
+  /// Reads the further parts of all captures, which no run gets unasked.
+  /// - Returns: captures of which the remote does not have every part, or has one damaged.
+  private static func brokenCaptures(
+    _ history: History, _ remote: any Remote, after report: SyncReport, _ progress: (SyncReport) -> Bool
+  ) throws -> Set<RecordID> {
+    let parts = history.shownRecords.sorted().flatMap { record in
+      history.shownVersions(of: record).filter { $0.kind == .capture }.flatMap { shown in
+        (1..<max(shown.hashes.count, 1)).map {
+          ContentName(RecordVersion(record: record, version: shown.version), part: UInt16($0))
+        }
+      }
+    }
+    return try withoutActuallyEscaping(progress) { progress in
+      var reader = PackReader(history, remote, expecting: parts, byteCount: nil) { more in
+        var sum = report
+        sum.requestCount += more.requestCount
+        sum.byteCount += more.byteCount
+        return progress(sum)
+      }
+      var broken: Set<RecordID> = []
+      for part in parts {
+        do { _ = try reader.read(part) } catch SyncError.partMissing { broken.insert(part.version.record) }
+      }
+      return broken
+    }
   }
 }

@@ -13,6 +13,8 @@ struct Arrivals {
   private var standings: [RowChange] = []
   private(set) var newCount = 0
   private(set) var changedCount = 0
+  /// Of these, messages of which nothing is shown any more.
+  private(set) var removedCount = 0
 
   /// The changes in the order in which they are made: new rows as they were stored, since lists show rows of one second in
   /// the order of their numbers.
@@ -78,7 +80,7 @@ struct Arrivals {
         contents.row(of: RecordVersion(record: record, version: version.version))
       }.first { row in rows.contains { $0.id == row } }
       let top = rows.last { $0.standing == .shown && contents.rows[$0.id] == nil }?.id ?? known
-      var hasChanged = false
+      var (hasChanged, isRemoved) = (false, false)
       for row in rows {
         let standing: RowStanding =
           if row.id == top { .shown } else if top != nil { .replaced }
@@ -91,7 +93,9 @@ struct Arrivals {
         // Rows that leave what is shown go before the one that comes.
         standings.insert(.set(row.id, standing), at: standing == .shown ? standings.count : 0)
         hasChanged = true
+        isRemoved = isRemoved || standing == .removed
       }
+      if isRemoved { removedCount += 1 }
       if here[record] == nil, top != nil, new[record] != nil {
         newCount += 1
       } else if hasChanged || new[record] != nil {

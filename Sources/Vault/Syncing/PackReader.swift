@@ -9,7 +9,7 @@ internal import Secrets
 
 /// Reads contents out of packs, and asks a remote other things on the way.
 struct PackReader {
-  private let synchronizer: Synchronizer
+  private let history: History
   /// For what nobody expected.
   private var requests: RemoteRequests
   private var ahead: RequestQueue
@@ -21,20 +21,20 @@ struct PackReader {
 
   /// - Parameters:
   ///   - expected: the contents that will be read, in this order; some may be left out.
-  ///   - byteCount: of these contents, about.
+  ///   - byteCount: of these contents, about; nil if nobody knows.
   ///   - progress: called after each request; false stops.
   init(
-    _ synchronizer: Synchronizer, _ remote: any Remote, expecting expected: [ContentName], byteCount: Int,
+    _ history: History, _ remote: any Remote, expecting expected: [ContentName], byteCount: Int?,
     _ progress: @escaping (SyncReport) -> Bool
   ) {
-    self.synchronizer = synchronizer
+    self.history = history
     self.progress = progress
     report.expectedByteCount = byteCount
-    requests = RemoteRequests(remote, account: synchronizer.history.account, isReadOnly: true)
+    requests = RemoteRequests(remote, account: history.account, isReadOnly: true)
     ahead = RequestQueue(requests)
     var packs: [ObjectName] = []
     for content in expected {
-      guard let pack = synchronizer.history.packs(holding: content).first, pack != packs.last else {
+      guard let pack = history.packs(holding: content).first, pack != packs.last else {
         continue
       }
       packs.append(pack)
@@ -49,12 +49,12 @@ struct PackReader {
 
   /// - Throws: `SyncError.partMissing` when no pack has it; as ``ask(_:)``.
   mutating func read(_ content: ContentName) throws -> SharedSecretBytes {
-    for name in synchronizer.history.packs(holding: content) {
+    for name in history.packs(holding: content) {
       if last?.name != name {
         guard case .got(let object) = try get(name) else { continue }
-        last = (name, synchronizer.history.opened(object, as: name))
+        last = (name, history.opened(object, as: name))
       }
-      if let pack = last?.pack, let frame = synchronizer.history.content(content, in: pack) { return frame }
+      if let pack = last?.pack, let frame = history.content(content, in: pack) { return frame }
     }
     throw SyncError.partMissing
   }

@@ -48,6 +48,8 @@ public struct SyncReport: Sendable {
   public var newCaptureCount = 0
   /// Messages and captures that changed here, or were removed elsewhere.
   public var changedCount = 0
+  /// Of these, those that were removed elsewhere.
+  public var removedCount = 0
   /// Changes of this device that were sent.
   public var sentCount = 0
   /// Changes that still wait.

@@ -148,6 +148,6 @@ extension Synchronizer {
       return (first..<count).map { ContentName(version, part: UInt16($0)) }
     }
     return PackReader(
-      self, remote, expecting: expected, byteCount: rows.reduce(0) { $0 + $1.byteCount }, progress)
+      history, remote, expecting: expected, byteCount: rows.reduce(0) { $0 + $1.byteCount }, progress)
   }
 }

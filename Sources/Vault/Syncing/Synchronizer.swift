@@ -82,6 +82,7 @@ public final class Synchronizer {
     report.newCount += first.newCount
     report.newCaptureCount += first.newCaptureCount
     report.changedCount += first.changedCount
+    report.removedCount += first.removedCount
     return report
   }
 
@@ -195,6 +196,7 @@ public final class Synchronizer {
       try save(arrivals.changes, captureArrivals.changes, always: puts)
       report.newCount += arrivals.newCount
       report.changedCount += arrivals.changedCount + captureArrivals.changedCount
+      report.removedCount += arrivals.removedCount + captureArrivals.removedCount
       report.newCaptureCount += captureArrivals.newCount
       return (requests, outcome)
     }

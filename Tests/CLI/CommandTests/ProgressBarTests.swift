@@ -27,4 +27,15 @@ struct ProgressBarTests {
     }
     #expect(row(200_000_000, of: 800_000_000, columns: 40) == "importing 25 % 200.0 MB, 20.0 MB/s")
   }
+
+  @Test("While a service does not answer, it says for how long; what was done goes first where not all fits")
+  func waiting() {
+    func text(_ amount: String?, _ columns: Int) -> String {
+      ProgressBar.waiting("syncing", amount, seconds: 42, columnCount: columns)
+    }
+    #expect(text("13.1 MB", 80) == "syncing, 13.1 MB, waiting for the place, 42 s")
+    #expect(text(nil, 80) == "syncing, waiting for the place, 42 s")
+    #expect(text("13.1 MB", 40) == "syncing, waiting for the place, 42 s")
+    #expect(text("13.1 MB", 20).count == 19)
+  }
 }

@@ -253,12 +253,21 @@ struct CaptureSyncTests {
     try first.makeAccount(at: folder.remote, folder: folder.path)
     #expect(try first.release(capture, at: folder.remote) == 100_000)
     #expect(try first.sync(.verify, at: folder.remote).lostCaptures.isEmpty)
+    let sound = try first.coffer.account.drill(
+      at: folder.remote, first.coffer.account.open().address(), with: AccountSecret(SyncedCoffer.words),
+      enclave: SyncedCoffer.enclave)
+    #expect(sound.missingCount == 0)
     let (name, bytes) = try #require(
       try folder.files().filter { $0.key.contains("/pack/") }.max { $0.value.count < $1.value.count })
     var damaged = bytes
     if isCutOff { damaged.removeLast(5_000) } else { damaged[bytes.count / 2] ^= 1 }
     try damaged.write(to: URL(filePath: folder.path + "/" + name))
     let account = try first.coffer.account.open()
+    // A drill reads all of it.
+    let drill = try first.coffer.account.drill(
+      at: folder.remote, account.address(), with: AccountSecret(SyncedCoffer.words),
+      enclave: SyncedCoffer.enclave)
+    #expect(drill.missingCount == 1 && drill.captureCount == 1)
     // Bytes that changed are seen by who reads them, another length by a list.
     if !isCutOff {
       #expect(try account.examinePacks(percent: 100, at: folder.remote) { _ in true }.damagedCount == 1)

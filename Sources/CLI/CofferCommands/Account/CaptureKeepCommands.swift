@@ -92,7 +92,7 @@ struct CaptureReleaseCommand: CofferCommand {
     if !yes {
       let size = ByteCount.text(captures.reduce(0) { $0 + $1.byteCount })
       try context.insist(
-        "Free \(size) here? \(captures.count.counted("capture is", "captures are")) then at \(account.place) alone.",
+        "Free \(size) here? This device then has \(captures.count.counted("capture")) only at \(account.place).",
         otherwise: "nothing was released")
     }
     try account.release(context) {

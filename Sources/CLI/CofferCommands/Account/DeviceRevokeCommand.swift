@@ -114,6 +114,8 @@ struct DeviceRevokeCommand: CofferCommand {
   private func effect(_ device: DeviceView, _ since: Int64?, _ open: OpenAccount) -> String {
     guard let since else { return "" }
     let count = open.synchronizer.changeCount(of: device.id, since: since)
-    return " \(count.counted("change")) of it that \(count == 1 ? "is" : "are") here would have no effect."
+    return count == 0
+      ? " Nothing of it that is here came since then."
+      : " What came from it since then would have no effect: \(count.counted("change"))."
   }
 }

@@ -8,6 +8,7 @@ internal import Foundation
 internal import Glibc
 internal import Histories
 internal import Remotes
+internal import Synchronization
 internal import Syncing
 
 struct OpenAccount {
@@ -36,17 +37,26 @@ struct OpenAccount {
     }
   }
 
+  /// The bar of the work under way. Threads that wait for a service draw it, too.
+  fileprivate static let barOfWork = Mutex<ProgressBar?>(nil)
+
   /// Does long work at the remote with a progress bar.
   /// - Parameter work: gets what is to be called after each request; false stops it.
   static func watching<R>(
     _ title: String, _ context: CommandContext, _ work: ((SyncReport) -> Bool) throws -> R
   ) throws -> R {
     Interruption.catchOnce()
-    var bar = ProgressBar(title, isQuiet: context.isQuiet || context.isJSON)
-    defer { bar.finish() }
+    let bar = ProgressBar(title, isQuiet: context.isQuiet || context.isJSON)
+    barOfWork.withLock { $0 = bar }
+    defer {
+      barOfWork.withLock {
+        $0?.finish()
+        $0 = nil
+      }
+    }
     do {
       return try work { report in
-        bar.update(bytes: report.byteCount, of: report.expectedByteCount)
+        barOfWork.withLock { $0?.update(bytes: report.byteCount, of: report.expectedByteCount) }
         return !Interruption.isRequested
       }
     } catch SyncError.remote where Interruption.isRequested {
@@ -63,7 +73,10 @@ extension RemotePlace {
   /// The remote at this place. After Control-C, nobody waits for a service that does not answer.
   func reached(limits: CourierRemote.Limits = CourierRemote.Limits()) throws(RemoteError) -> any Remote {
     var limits = limits
-    limits.isCancelled = { Interruption.isRequested }
+    limits.isCancelled = {
+      OpenAccount.barOfWork.withLock { $0?.wait() }
+      return Interruption.isRequested
+    }
     return try open(limits: limits)
   }
 }

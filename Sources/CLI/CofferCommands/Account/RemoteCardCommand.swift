@@ -9,6 +9,7 @@ internal import MessageFormats
 internal import Pictures
 internal import Primitives
 internal import Secrets
+internal import Remotes
 internal import Syncing
 
 struct RemoteCardCommand: CofferCommand {
@@ -81,8 +82,13 @@ struct RemoteCardCommand: CofferCommand {
       print([], card, Array("\n".utf8))
     }
     context.remark(
-      "This is the card of your account. Print it, and keep it with the twelve words that the account was made with."
+      "\(out.map { "\($0) is" } ?? "This is") the card of your account. Print it, and keep it with the twelve words that the account was made with."
     )
+    switch account.place {
+    case .folder: break
+    case .s3, .postgreSQL:
+      context.remark("It holds the name and password for the service too: whoever has it can write there.")
+    }
     context.remark(
       "Alone it opens nothing. With the passphrase or the words, 'coffer remote restore' gets everything with it."
     )

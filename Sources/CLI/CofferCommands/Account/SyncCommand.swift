@@ -18,8 +18,8 @@ struct SyncCommand: CofferCommand {
            coffer sync status
            coffer sync quarantine [take ID...]
 
-    Says nothing if there was nothing to do. It ends with 0 only when all that waited is at the place, and
-    was looked for there. Control-C stops it between two requests; the next run goes on.
+    Says so, on a terminal alone, if there was nothing to do. It ends with 0 only when all that waited is at
+    the place, and was looked for there. Control-C stops it between two requests; the next run goes on.
 
       status  what waits, when it was complete last, the devices and their last news, what is wrong at the
               place, and eight words: devices that show the same words have the same history. Asks the place
@@ -64,6 +64,8 @@ struct SyncCommand: CofferCommand {
     /// Captures that are here as a whole now, and were not.
     let keptCaptures: Int
     let changed: Int
+    /// Of these, those that another device removed.
+    let removed: Int
     let sent: Int
     let waiting: Int
     let missing: Int
@@ -108,7 +110,7 @@ struct SyncCommand: CofferCommand {
       JSON.print(
         Answer(
           new: report.newCount, newCaptures: report.newCaptureCount, keptCaptures: kept.count,
-          changed: report.changedCount, sent: report.sentCount,
+          changed: report.changedCount, removed: report.removedCount, sent: report.sentCount,
           waiting: report.waitingCount, missing: report.missingCount, onlyHere: report.onlyHereCount,
           alarms: SyncEnding.codes(report.alarms)))
     } else if ending.isQuiet, kept.isEmpty {

@@ -31,7 +31,9 @@ struct SyncEnding {
     var parts: [String] = []
     if report.newCount > 0 { parts.append("\(report.newCount.grouped) new here") }
     if report.newCaptureCount > 0 { parts.append("\(report.newCaptureCount.counted("capture")) new here") }
-    if report.changedCount > 0 { parts.append("\(report.changedCount.grouped) changed here") }
+    let changedCount = report.changedCount - report.removedCount
+    if changedCount > 0 { parts.append("\(changedCount.grouped) changed here") }
+    if report.removedCount > 0 { parts.append("\(report.removedCount.grouped) removed elsewhere") }
     if report.sentCount > 0 { parts.append("\(report.sentCount.grouped) sent") }
     return parts.joined(separator: ", ")
   }

@@ -14,7 +14,8 @@ extension Failure {
       self.init(
         .remote, "remote_unreachable", "the service of the place does not answer",
         hint:
-          "connect to the network; if it never answered, check host, port and bucket or database in the URL")
+          "connect to the network, and run the same again: nothing is lost; if it never answered, check host, port "
+          + "and bucket or database in the URL")
     case .refused(let refusal): self.init(refusal: refusal)
     case .full:
       self.init(

@@ -71,26 +71,31 @@ struct PhraseHandover {
     let screen = try SecondScreen()
     if let problem { try screen.write(Terminal.filled(problem) + "\n") }
     try screen.write("\nStore recovery phrase safely; we cannot reset it.\n\n")
-    for row in 0..<4 {
-      for column in 0..<3 {
-        let position = row + 4 * column
+    // Two columns fit 40.
+    let columnCount = Terminal.columns < 60 ? 2 : 3
+    let rowCount = RecoveryPhrase.wordCount / columnCount
+    for row in 0..<rowCount {
+      for column in 0..<columnCount {
+        let position = row + rowCount * column
         let number = String(position + 1)
         try screen.write("\(number.count < 2 ? "    " : "   ")\(number). ")
         let word = phrase.word(at: position)
         try word.withBytes { (word) throws(PromptError) in try screen.write(word) }
-        if column < 2 { try screen.write(String(repeating: " ", count: max(0, 12 - word.count))) }
+        if column < columnCount - 1 {
+          try screen.write(String(repeating: " ", count: max(0, 12 - word.count)))
+        }
       }
       try screen.write("\n")
     }
     try screen.write("\n")
-    try screen.write("Control-C gives up; nothing has been changed then.\n\n")
+    try screen.write(Terminal.filled("Control-C gives up; nothing has been changed then.") + "\n\n")
     return try terminal.confirm("Have you written them down?")
   }
 
   private func ask(_ phrase: borrowing RecoveryPhrase, _ terminal: any PassphrasePrompt) throws -> Bool {
     // A typed word is part of the phrase too, so it must not stay on the screen.
     let screen = try SecondScreen()
-    try screen.write("\nType three of the words, to show that you have them.\n\n")
+    try screen.write("\n" + Terminal.filled("Type three of the words, to show that you have them.") + "\n\n")
     for position in Self.randomPositions() {
       let typed = try terminal.askLine("word \(position + 1)", isHidden: !screen.isForgotten)
       let word = phrase.word(at: position)

@@ -6,6 +6,9 @@ struct ProgressBar {
   private let isShown: Bool
   private let start = ContinuousClock.now
   private var lastDrawn: ContinuousClock.Instant?
+  private var lastUpdate = ContinuousClock.now
+  /// Such as "13.1 MB"; nil before the first update.
+  private var lastAmount: String?
 
   init(_ title: String, isQuiet: Bool) {
     self.title = title
@@ -22,8 +25,27 @@ struct ProgressBar {
   /// The same for bytes.
   mutating func update(bytes done: Int, of total: Int?) { draw(done, of: total, amount: ByteCount.text) }
 
+  /// Says for how long a service has not answered, while somebody waits for it: at most once a second.
+  mutating func wait() {
+    let now = ContinuousClock.now
+    let seconds = Int((now - lastUpdate) / .seconds(1))
+    guard isShown, seconds >= 2, now - (lastDrawn ?? start) > .seconds(1) else { return }
+    lastDrawn = now
+    let row = Self.waiting(title, lastAmount, seconds: seconds, columnCount: Terminal.errorColumns)
+    Terminal.writeError("\r\u{1B}[K\(row)")
+  }
+
+  /// Title, what was done before, and how long nothing came; the amount goes first where not all fits.
+  static func waiting(_ title: String, _ amount: String?, seconds: Int, columnCount: Int) -> String {
+    let wait = "waiting for the place, \(Duration.text(seconds))"
+    let whole = [title, amount, wait].compactMap(\.self).joined(separator: ", ")
+    return String((whole.count < columnCount ? whole : "\(title), \(wait)").prefix(max(columnCount - 1, 0)))
+  }
+
   private mutating func draw(_ done: Int, of total: Int?, amount: (Int) -> String) {
     let now = ContinuousClock.now
+    lastUpdate = now
+    lastAmount = amount(done)
     guard isShown, now - start > .seconds(1), now - (lastDrawn ?? start) > .milliseconds(100) else { return }
     lastDrawn = now
     let row = Self.row(
