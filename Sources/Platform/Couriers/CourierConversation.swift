@@ -77,7 +77,7 @@ final class CourierConversation: Sendable {
   /// - Parameter isCancelled: whether nobody wants an answer any more; asked while one is awaited.
   /// - Throws: `RemoteError.serviceUnreachable` then, and for whatever else is asked.
   func ask(
-    _ request: CourierRequest, unless isCancelled: () -> Bool = { false }
+    _ request: CourierRequest, unless isCancelled: () -> Bool
   ) throws(RemoteError) -> CourierAnswer {
     let asker = Asker()
     // Numbers rise on the wire, so they are given where frames are sent.

@@ -24,18 +24,18 @@ extension Synchronizer {
     } catch SyncError.wrongSecret { return false }
   }
 
-  /// Opens a slot in force whose object is here; nil if the secret opens none of them.
+  /// Opens a slot in force whose object is here; nil if the secret opens none of them. If the secret is a passphrase of this
+  /// coffer, it notes that it opens both.
   private func openKnownSlot(with secret: AccountSecret) throws -> OpenedSlot? {
-    try AccountLink.open(history.slots.compactMap(\.record), address(), secret)
+    let slot = try AccountLink.open(history.slots.compactMap(\.record), address(), secret)
+    if let slot, secret.isOwnPassphrase { try noteEqualPassphrase(of: slot.id) }
+    return slot
   }
 
   /// Opens a slot: one in force whose object is here, or one that another device has added since.
   /// - Throws: `SyncError.wrongSecret`, `.notThere`, `.remote`.
   func openSlot(with secret: AccountSecret, at remote: any Remote) throws -> OpenedSlot {
-    if let slot = try openKnownSlot(with: secret) {
-      if secret.isOwnPassphrase { try noteEqualPassphrase(of: slot.id) }
-      return slot
-    }
+    if let slot = try openKnownSlot(with: secret) { return slot }
     let address = try address()
     let slots = history.slots
     let records = slots.compactMap(\.record)
@@ -103,9 +103,7 @@ extension Synchronizer {
   /// this device knows.
   /// - Returns: whether it does.
   public func noteOwnPassphrase(_ secret: AccountSecret) throws -> Bool {
-    guard let slot = try openKnownSlot(with: secret) else { return false }
-    try noteEqualPassphrase(of: slot.id)
-    return true
+    try openKnownSlot(with: secret) != nil
   }
 
   /// Opens a slot, then gets what is new: a wrong passphrase is told before anything is asked for. If another device has

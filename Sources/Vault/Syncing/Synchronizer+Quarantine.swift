@@ -162,18 +162,9 @@ extension Synchronizer {
     _ content: ContentName, at remote: () throws -> any Remote
   ) throws -> SharedSecretBytes? {
     if let frame = contents.frame(of: content) { return frame }
-    for name in history.packs(holding: content) {
-      var requests = RemoteRequests(try remote(), account: history.account)
-      switch requests.answer(.get(name)) {
-      case .got(let object):
-        if let frame = history.opened(object, as: name).flatMap({ history.content(content, in: $0) }) {
-          return frame
-        }
-      case .missing: continue
-      default: throw SyncError.remote(requests.lastError ?? .unreachable)
-      }
-    }
-    return nil
+    guard !history.packs(holding: content).isEmpty else { return nil }
+    var reader = PackReader(history, try remote(), expecting: [], byteCount: nil) { _ in true }
+    do { return try reader.read(content) } catch SyncError.partMissing { return nil }
   }
 
   /// Whether the vault can store a content under its own name: who sent it was a member, and may be a bad one.

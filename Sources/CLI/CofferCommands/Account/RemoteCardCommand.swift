@@ -8,8 +8,8 @@ internal import Glibc
 internal import MessageFormats
 internal import Pictures
 internal import Primitives
-internal import Secrets
 internal import Remotes
+internal import Secrets
 internal import Syncing
 
 struct RemoteCardCommand: CofferCommand {

@@ -116,9 +116,9 @@ struct SecretLine {
         line = try InputFile.read(file ?? "", byteCountLimit: Self.byteCountLimit)
       }
     } catch {
-      guard file == nil || FileManager.default.fileExists(atPath: file ?? "") else {
+      if let file, error == .cannotOpen(errno: ENOENT) {
         throw Failure(
-          .missing, "no_such_file", "\(file ?? ""): there is no such file", hint: "check \(option)-file")
+          .missing, "no_such_file", "\(file): there is no such file", hint: "check \(option)-file")
       }
       throw Failure.usage(
         "the \(what) cannot be read", hint: "check \(option)-file and \(option)-fd")

@@ -7,8 +7,8 @@ struct ProgressBar {
   private let start = ContinuousClock.now
   private var lastDrawn: ContinuousClock.Instant?
   private var lastUpdate = ContinuousClock.now
-  /// Such as "13.1 MB"; nil before the first update.
-  private var lastAmount: String?
+  /// Nil before the first update.
+  private var lastByteCount: Int?
 
   init(_ title: String, isQuiet: Bool) {
     self.title = title
@@ -23,7 +23,10 @@ struct ProgressBar {
   }
 
   /// The same for bytes.
-  mutating func update(bytes done: Int, of total: Int?) { draw(done, of: total, amount: ByteCount.text) }
+  mutating func update(bytes done: Int, of total: Int?) {
+    (lastUpdate, lastByteCount) = (ContinuousClock.now, done)
+    draw(done, of: total, amount: ByteCount.text)
+  }
 
   /// Says for how long a service has not answered, while somebody waits for it: at most once a second.
   mutating func wait() {
@@ -31,7 +34,8 @@ struct ProgressBar {
     let seconds = Int((now - lastUpdate) / .seconds(1))
     guard isShown, seconds >= 2, now - (lastDrawn ?? start) > .seconds(1) else { return }
     lastDrawn = now
-    let row = Self.waiting(title, lastAmount, seconds: seconds, columnCount: Terminal.errorColumns)
+    let row = Self.waiting(
+      title, lastByteCount.map(ByteCount.text), seconds: seconds, columnCount: Terminal.errorColumns)
     Terminal.writeError("\r\u{1B}[K\(row)")
   }
 
@@ -44,8 +48,6 @@ struct ProgressBar {
 
   private mutating func draw(_ done: Int, of total: Int?, amount: (Int) -> String) {
     let now = ContinuousClock.now
-    lastUpdate = now
-    lastAmount = amount(done)
     guard isShown, now - start > .seconds(1), now - (lastDrawn ?? start) > .milliseconds(100) else { return }
     lastDrawn = now
     let row = Self.row(
