@@ -109,7 +109,7 @@ private final class Writers: Sendable {
 
 @Suite(
   "Real services that lose something", .serialized,
-  .enabled(if: !Engine.running.isEmpty, "no service runs: scripts/engines start postgresql"))
+  .enabled(if: !Engine.running.isEmpty, "only with scripts/test --engines"))
 struct EngineDrillTests {
   @Test(
     "The primary is killed and its standby promoted while devices write: no acknowledged object is lost",
