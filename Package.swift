@@ -7,7 +7,7 @@
 // MODULES=Secrets,OpenPGP in the environment leaves only the tests of these modules and what they need
 // (`scripts/test --module`); FUZZ adds the fuzz targets (`scripts/fuzz`); BENCHMARKS adds the benchmarks of what is not
 // public (`scripts/bench`); OPTIMIZED optimizes the modules in a debug build, where a sanitizer would make them some
-// ten times slower otherwise (`scripts/test --sanitize`).
+// ten times slower (`scripts/test --sanitize`); SMALL makes small what need not be fast (`scripts/package`).
 
 import PackageDescription
 
@@ -19,6 +19,9 @@ let strict: [SwiftSetting] =
     // Says whose bytes a span lends; Secrets/Spans.swift alone needs it.
     .enableExperimentalFeature("Lifetimes"),
   ] + (Context.environment["OPTIMIZED"] == nil ? [] : [.unsafeFlags(["-O"])])
+
+let fast = ["Secrets", "Primitives", "PostQuantum", "OpenPGP", "SearchIndex", "Storage", "Vaults"]
+let small: [SwiftSetting] = Context.environment["SMALL"] == nil ? [] : [.unsafeFlags(["-Osize"])]
 
 /// Tests keep the language mode and the warnings, and may use pointers without ceremony.
 let strictTests: [SwiftSetting] = [.swiftLanguageMode(.v6), .treatAllWarnings(as: .error)]
@@ -44,7 +47,8 @@ enum Layer: String {
 
 func module(_ name: String, in layer: Layer, _ dependencies: [Target.Dependency]) -> Target {
   .target(
-    name: name, dependencies: dependencies, path: "Sources/\(layer.rawValue)/\(name)", swiftSettings: strict)
+    name: name, dependencies: dependencies, path: "Sources/\(layer.rawValue)/\(name)",
+    swiftSettings: strict + (fast.contains(name) ? [] : small))
 }
 
 func command(_ name: String, in layer: Layer, _ dependencies: [Target.Dependency]) -> Target {
@@ -118,9 +122,7 @@ let package = Package(
     desktopTrait("SecretService", "A keychain in the desktop's Secret Service."),
     desktopTrait("Fingerprint", "Fingerprint readers, through fprintd."),
     desktopTrait("Logind", "Locking with the session, through systemd-logind."),
-    .trait(
-      name: "Pictures",
-      description: "Thumbnails, pictures on the terminal, QR codes: libjpeg-turbo, libpng, libqrencode."),
+    .trait(name: "Pictures", description: "Thumbnails and QR codes: libjpeg-turbo, libpng, libqrencode."),
     .trait(name: "SecurityKeys", description: "FIDO2 security keys, through libfido2."),
     .trait(name: "DesktopBus", description: "D-Bus through libsystemd; comes with what needs it."),
   ],

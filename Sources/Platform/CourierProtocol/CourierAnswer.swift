@@ -141,6 +141,7 @@ extension RemoteError {
     case 11: self = .untrusted
     case 12: self = .invalidAnswer
     case 13: self = .refused(.unprepared)
+    case 14: self = .refused(.bucket)
     default: return nil
     }
   }
@@ -162,6 +163,7 @@ extension RemoteError {
     // The program that carries requests has no such program itself.
     case .invalidAnswer, .courier: (12, 0)
     case .refused(.unprepared): (13, 0)
+    case .refused(.bucket): (14, 0)
     }
   }
 }

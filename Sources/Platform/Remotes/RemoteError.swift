@@ -7,7 +7,7 @@ internal import Glibc
 public enum RemoteError: Error, Equatable, Sendable {
   /// The folder is not there, as on a stick that is not mounted. Later it may be.
   case unreachable
-  /// The service does not answer, or has no such bucket. Later it may.
+  /// The service does not answer. Later it may.
   case serviceUnreachable
   /// The remote is there and does not let us.
   case refused(Refusal)
@@ -17,7 +17,7 @@ public enum RemoteError: Error, Equatable, Sendable {
   case inputOutput(code: Int32)
   /// The server is not the one that it should be: its key is not the pinned one, or no authority vouches for it.
   case untrusted
-  /// Something answers that is not such a service, or has no such bucket: the page of a network's login, say.
+  /// Something answers that is not such a service: the page of a network's login, say.
   case invalidAnswer
   /// The program that carries requests over the network does not do so.
   case courier(CourierFailure)
@@ -40,6 +40,8 @@ public enum RemoteError: Error, Equatable, Sendable {
     case clock
     /// What the place names is at another address, or in another region.
     case address
+    /// There is no such bucket.
+    case bucket
     /// There is no such database, or it has no table for our objects, or no role with the account's name.
     case unprepared
   }

@@ -18,7 +18,7 @@ enum S3Failure {
     case (_, "QuotaExceeded"), (507, _): .lasting(.full)
     // Services take objects of 5 GiB, and ours have 64 MiB at most: it is a quota. Swift says so.
     case (413, _), (_, "EntityTooLarge"): .lasting(.full)
-    case (404, "NoSuchBucket"): .lasting(.serviceUnreachable)
+    case (404, "NoSuchBucket"): .lasting(.refused(.bucket))
     case (404, _): .answered(nil)
     case (_, "AuthorizationHeaderMalformed"), (_, "PermanentRedirect"), (301, _), (307, _), (308, _):
       .lasting(.refused(.address))

@@ -14,7 +14,9 @@ struct Arrivals {
   private(set) var newCount = 0
   private(set) var changedCount = 0
   /// Of these, messages of which nothing is shown any more.
-  private(set) var removedCount = 0
+  private(set) var removed: Set<MessageID> = []
+  /// Of these, messages that were changed on several devices at once, so that one version of several is shown.
+  private(set) var parallel: Set<MessageID> = []
 
   /// The changes in the order in which they are made: new rows as they were stored, since lists show rows of one second in
   /// the order of their numbers.
@@ -76,9 +78,10 @@ struct Arrivals {
     for record in records {
       let rows = (here[record] ?? []) + (new[record] ?? [])
       let versions = shown[record] ?? []
-      let known = versions.lazy.compactMap { version in
+      let candidates = versions.compactMap { version in
         contents.row(of: RecordVersion(record: record, version: version.version))
-      }.first { row in rows.contains { $0.id == row } }
+      }.filter { row in rows.contains { $0.id == row } }
+      let known = candidates.first
       let top = rows.last { $0.standing == .shown && contents.rows[$0.id] == nil }?.id ?? known
       var (hasChanged, isRemoved) = (false, false)
       for row in rows {
@@ -95,7 +98,8 @@ struct Arrivals {
         hasChanged = true
         isRemoved = isRemoved || standing == .removed
       }
-      if isRemoved { removedCount += 1 }
+      if isRemoved { removed.insert(record) }
+      if Set(candidates).count > 1, hasChanged || new[record] != nil { parallel.insert(record) }
       if here[record] == nil, top != nil, new[record] != nil {
         newCount += 1
       } else if hasChanged || new[record] != nil {

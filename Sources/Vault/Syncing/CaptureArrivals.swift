@@ -13,7 +13,7 @@ struct CaptureArrivals {
   private(set) var newCount = 0
   private(set) var changedCount = 0
   /// Of these, captures that are not shown any more.
-  private(set) var removedCount = 0
+  private(set) var removed: Set<CaptureID> = []
   private var inserted: [CaptureID: SharedCapture] = [:]
   /// Of labels that came.
   private var labelled: Set<CaptureID> = []
@@ -80,7 +80,7 @@ struct CaptureArrivals {
       } else if let row = here[record], contents.versions[record] != nil, row.isHidden == isShown {
         changes.append(.setHidden(record, !isShown))
         changedCount += 1
-        if !isShown { removedCount += 1 }
+        if !isShown { removed.insert(record) }
       }
     }
     for capture in labelled.sorted() where inserted[capture] == nil {

@@ -2,6 +2,7 @@
 
 public import Captures
 public import Histories
+public import Primitives
 public import Remotes
 
 /// Why synchronisation failed. How a run ends that came to its end is an ``SyncReport``.
@@ -35,6 +36,8 @@ public enum SyncError: Error, Equatable, Sendable {
   case stopped
   /// This device asked to be enrolled, and nobody has approved it yet.
   case notApproved
+  /// The account has other devices, of these names.
+  case otherDevices([String])
   /// A change of the account was refused.
   case refused(Outcome)
 }
@@ -49,7 +52,9 @@ public struct SyncReport: Sendable {
   /// Messages and captures that changed here, or were removed elsewhere.
   public var changedCount = 0
   /// Of these, those that were removed elsewhere.
-  public var removedCount = 0
+  public var removed: Set<RecordID> = []
+  /// Of these, messages that were changed on several devices at once: all versions are kept, and one is shown.
+  public var parallel: Set<RecordID> = []
   /// Changes of this device that were sent.
   public var sentCount = 0
   /// Changes that still wait.

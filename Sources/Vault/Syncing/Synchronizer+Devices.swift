@@ -14,6 +14,11 @@ extension Synchronizer {
   /// All devices of the account, this one first.
   public var devices: [DeviceView] { history.devices }
 
+  /// Which other devices removed what a run removed here; who removed most first.
+  public func removals(in report: SyncReport) -> [DeviceRemovals] {
+    history.removals(of: report.removed.filter { history.shownVersions(of: [$0])[$0]?.isEmpty != false })
+  }
+
   /// Takes a device out of the account: what it sends from now on has no effect, and a new key begins that it does not get.
   /// What is new is got first, so that nothing of the device is lost that anybody has.
   ///

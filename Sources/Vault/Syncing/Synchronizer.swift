@@ -82,7 +82,8 @@ public final class Synchronizer {
     report.newCount += first.newCount
     report.newCaptureCount += first.newCaptureCount
     report.changedCount += first.changedCount
-    report.removedCount += first.removedCount
+    report.removed.formUnion(first.removed)
+    report.parallel.formUnion(first.parallel)
     return report
   }
 
@@ -196,7 +197,8 @@ public final class Synchronizer {
       try save(arrivals.changes, captureArrivals.changes, always: puts)
       report.newCount += arrivals.newCount
       report.changedCount += arrivals.changedCount + captureArrivals.changedCount
-      report.removedCount += arrivals.removedCount + captureArrivals.removedCount
+      report.removed.formUnion(arrivals.removed.union(captureArrivals.removed))
+      report.parallel.formUnion(arrivals.parallel)
       report.newCaptureCount += captureArrivals.newCount
       return (requests, outcome)
     }

@@ -19,7 +19,7 @@ struct CourierFrameTests {
   static let errors: [RemoteError] = [
     .serviceUnreachable, .refused(.permission), .refused(.readOnly), .refused(.name), .refused(.tooLarge),
     .refused(.occupied), .refused(.clock), .refused(.address), .full, .inputOutput(code: 5), .untrusted,
-    .invalidAnswer, .refused(.unprepared),
+    .invalidAnswer, .refused(.unprepared), .refused(.bucket),
   ]
   static let answers: [CourierAnswer] =
     [

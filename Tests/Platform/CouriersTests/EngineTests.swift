@@ -77,7 +77,7 @@ struct EngineTests {
       }
       refused = try other(bucket: place.bucket, secretKey: wrong)
       missing = try other(bucket: "no-such-bucket", secretKey: place.secretKey)
-      absence = .serviceUnreachable
+      absence = .refused(.bucket)
     case .postgreSQL(let place):
       func other(database: String, password: SharedSecretBytes) throws -> CourierRemote {
         try courierRemote(

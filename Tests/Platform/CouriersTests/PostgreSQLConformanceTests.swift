@@ -37,6 +37,17 @@ struct PostgreSQLConformanceTests {
     #expect(try remote.list("pages/p/1").objects.isEmpty)
   }
 
+  @Test("A check finds what each role may do, and the server's clock")
+  func check() throws {
+    for (user, mayDelete) in [("ada", false), ("ada_sweeper", true)] {
+      let remote = try courierRemote(server.place(user: user))
+      let check = try RemoteCheck.run(on: remote, now: { UInt64(time(nil)) }, pause: { _ in })
+      #expect(check?.faults == [] && check?.mayDelete == mayDelete && check?.listDelay == .zero)
+      #expect(check?.clockLead.map { -5...5 ~= $0 } == true)
+    }
+    _ = try server.sql("DELETE FROM coffer.object WHERE name LIKE 'check/%'")
+  }
+
   @Test("The last object that was put under a name is read, also one that was there before")
   func overwriting() throws {
     let remote = try courierRemote(server.place())

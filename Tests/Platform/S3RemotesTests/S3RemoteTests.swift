@@ -179,7 +179,7 @@ struct S3RemoteTests {
       (403, "InvalidAccessKeyId", .refused(.permission)),
       (403, "SignatureDoesNotMatch", .refused(.permission)), (401, "", .refused(.permission)),
       (403, "RequestTimeTooSkewed", .refused(.clock)), (403, "QuotaExceeded", .full),
-      (413, "EntityTooLarge", .full), (507, "", .full), (404, "NoSuchBucket", .serviceUnreachable),
+      (413, "EntityTooLarge", .full), (507, "", .full), (404, "NoSuchBucket", .refused(.bucket)),
       (301, "PermanentRedirect", .refused(.address)), (307, "TemporaryRedirect", .refused(.address)),
       (400, "AuthorizationHeaderMalformed", .refused(.address)), (400, "InvalidRequest", .invalidAnswer),
       (501, "NotImplemented", .invalidAnswer), (302, "", .invalidAnswer), (200, "", .invalidAnswer),

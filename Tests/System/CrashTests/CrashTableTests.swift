@@ -45,9 +45,8 @@ extension CrashTests {
         "passphrase change", "slot add", "security key slot", "slot remove", "domain delete and create",
         "protected settings write", "contact import",
         "capture add", "backup", "restore", "account make", "account join", "sync, sending", "sync, getting",
-        "device revoke", "device approve", "device rejoin", "account passphrase", "remote sweep",
-        "capture keep",
-        "capture release",
+        "device revoke", "device approve", "device rejoin", "account passphrase", "remote destroy",
+        "remote sweep", "capture keep", "capture release",
       ])
     func operations(name: String) throws {
       // The calls of exactly one operation are shown; of none there are none.

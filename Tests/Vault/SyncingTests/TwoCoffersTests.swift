@@ -95,6 +95,44 @@ struct TwoCoffersTests {
     }
   }
 
+  @Test("Each device says once that a message was changed on both, and a further change decides")
+  func parallel() throws {
+    let id = try first.add("text")
+    try first.add("untouched")
+    try link()
+    try first.edit(id, "from the first")
+    try second.edit(id, "from the second")
+    #expect(try first.sync(at: folder.remote).parallel == [])
+    for parallel in [[id], []] as [Set<MessageID>] {
+      #expect(try second.sync(at: folder.remote).parallel == parallel)
+      #expect(try first.sync(at: folder.remote).parallel == parallel)
+    }
+    try second.edit(id, "decided")
+    #expect(try second.sync(at: folder.remote).parallel == [])
+    #expect(try first.sync(at: folder.remote).parallel == [])
+    #expect(try first.shown() == second.shown() && first.shown()[id]?.text == "decided")
+  }
+
+  @Test("A device tells who removed what it hides, and since when, until it is put back or cut off")
+  func removals() throws {
+    let ids = try (0..<5).map { try first.add("text \($0)") }
+    try link()
+    let start = UInt64(Date().timeIntervalSince1970)
+    for id in ids.dropFirst(2) { try second.coffer.removeMessage(id) }
+    try second.sync(at: folder.remote)
+    try first.coffer.removeMessage(ids[0])
+    let account = try first.coffer.account.open()
+    let report = try account.run(.sync, at: folder.remote)
+    #expect(report.removed == Set(ids.dropFirst(2)))
+    let removals = account.removals(in: report)
+    #expect(removals.map(\.name) == ["second"] && removals.map(\.recordCount) == [3])
+    let since = try #require(removals.first?.since)
+    #expect(start - 1...start + 600 ~= since)
+    _ = try account.revoke(
+      second.device(), since: Int64(since), with: AccountSecret(SyncedCoffer.passphrase()), at: folder.remote)
+    #expect(try account.removals(in: report).isEmpty && first.shown().count == 4)
+  }
+
   @Test("Where a segment is damaged, a device that comes is told at once that something is missing")
   func damagedSegment() throws {
     try first.makeAccount(at: folder.remote, folder: folder.path)

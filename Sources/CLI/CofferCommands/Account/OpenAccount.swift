@@ -45,6 +45,18 @@ struct OpenAccount {
   static func watching<R>(
     _ title: String, _ context: CommandContext, _ work: ((SyncReport) -> Bool) throws -> R
   ) throws -> R {
+    do {
+      return try showing(title, context) {
+        try work { goesOn(bytes: $0.byteCount, of: $0.expectedByteCount) }
+      }
+    } catch SyncError.remote where Interruption.isRequested {
+      // Nobody waited for the answer.
+      throw SyncError.stopped
+    }
+  }
+
+  /// Does long work at a place with a progress bar, which ``goesOn(bytes:of:)`` moves.
+  static func showing<R>(_ title: String, _ context: CommandContext, _ work: () throws -> R) rethrows -> R {
     Interruption.catchOnce()
     let bar = ProgressBar(title, isQuiet: context.isQuiet || context.isJSON)
     barOfWork.withLock { $0 = bar }
@@ -54,15 +66,15 @@ struct OpenAccount {
         $0 = nil
       }
     }
-    do {
-      return try work { report in
-        barOfWork.withLock { $0?.update(bytes: report.byteCount, of: report.expectedByteCount) }
-        return !Interruption.isRequested
-      }
-    } catch SyncError.remote where Interruption.isRequested {
-      // Nobody waited for the answer.
-      throw SyncError.stopped
-    }
+    return try work()
+  }
+
+  /// To be called after each request.
+  /// - Parameter total: nil while nothing is known of it.
+  /// - Returns: whether the user let it go on.
+  static func goesOn(bytes done: Int, of total: Int?) -> Bool {
+    barOfWork.withLock { $0?.update(bytes: done, of: total) }
+    return !Interruption.isRequested
   }
 
   /// This device's name in the account.

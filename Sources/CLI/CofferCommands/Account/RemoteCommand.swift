@@ -12,15 +12,17 @@ struct RemoteCommand: CommandGroup {
   static let configuration = CommandConfiguration(
     commandName: "remote", abstract: "Several devices, and a copy outside of this one.",
     subcommands: [
-      RemoteAddCommand.self, RemoteShowCommand.self, RemoteCardCommand.self, RemoteVerifyCommand.self,
-      RemoteSweepCommand.self, RemoteForgetCommand.self, RemotePolicyCommand.self, RemoteRestoreCommand.self,
-      RemoteJoinCommand.self, RemoteMoveCommand.self,
+      RemoteAddCommand.self, RemoteShowCommand.self, RemoteCheckCommand.self, RemoteCardCommand.self,
+      RemoteVerifyCommand.self, RemoteSweepCommand.self, RemoteForgetCommand.self, RemotePolicyCommand.self,
+      RemoteRestoreCommand.self,
+      RemoteJoinCommand.self, RemoteMoveCommand.self, RemoteDestroyCommand.self,
     ])
   static let page = """
     coffer remote: the place where several devices meet, and where your messages are if this one is lost
 
     usage: coffer remote add [folder:///PATH]
-           coffer remote show | card | verify | sweep | move | forget
+           coffer remote show | check | card | verify | sweep | move
+           coffer remote forget | destroy
            coffer remote policy postgresql | s3 BUCKET[/PREFIX]
            coffer remote restore | join
 

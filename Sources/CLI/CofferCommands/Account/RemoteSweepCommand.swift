@@ -41,7 +41,7 @@ struct RemoteSweepCommand: CofferCommand {
 
   func execute(_ context: CommandContext) throws {
     let account = try OpenAccount(context.open(opening))
-    let remote = try sweepingPlace(account.place, context).open()
+    let remote = try place.samePlace(as: account.place, context).reached()
     var dead: DeadPacks?
     let report = try OpenAccount.watching("sweeping", context) { goesOn in
       try account.synchronizer.sweep(
@@ -68,18 +68,6 @@ struct RemoteSweepCommand: CofferCommand {
     try context.insist(
       "Delete \(dead.count.counted("pack")) of removed messages, \(ByteCount.text(dead.byteCount)), for all devices?",
       otherwise: "nothing was deleted")
-  }
-
-  /// The place of the account, with the credentials that were given for this command.
-  private func sweepingPlace(_ known: RemotePlace, _ context: CommandContext) throws -> RemotePlace {
-    guard place.isGiven else { return known }
-    let given = try place.place(nil, context)
-    guard "\(given)" == "\(known)" else {
-      throw Failure.usage(
-        "this URL is of another place than the account's",
-        hint: "'coffer remote show' says where the account is")
-    }
-    return given
   }
 }
 

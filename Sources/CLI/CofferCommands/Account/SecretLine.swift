@@ -41,6 +41,18 @@ struct PlaceOptions: ParsableArguments {
     let line = SecretLine(what: "URL of the place", option: "--url")
     return try line.ask(fd: fd, file: file, context) { try RemotePlace(url: $0) }
   }
+
+  /// The place of the account, with the credentials that were given for this command, if any were.
+  func samePlace(as known: RemotePlace, _ context: CommandContext) throws -> RemotePlace {
+    guard isGiven else { return known }
+    let given = try place(nil, context)
+    guard "\(given)" == "\(known)" else {
+      throw Failure.usage(
+        "this URL is of another place than the account's",
+        hint: "'coffer remote show' says where the account is")
+    }
+    return given
+  }
 }
 
 /// A place that an account is to be at: a folder as an argument, or the URL of any place.
@@ -49,6 +61,8 @@ struct NewPlaceOptions: ParsableArguments {
 
   @OptionGroup var place: PlaceOptions
   @Argument(help: "The URL of a folder.") var url: String?
+
+  var isGiven: Bool { url != nil || place.isGiven }
 
   func validate() throws {
     if url != nil, place.isGiven { throw ValidationError("give the URL once") }

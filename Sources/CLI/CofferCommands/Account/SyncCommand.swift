@@ -110,7 +110,7 @@ struct SyncCommand: CofferCommand {
       JSON.print(
         Answer(
           new: report.newCount, newCaptures: report.newCaptureCount, keptCaptures: kept.count,
-          changed: report.changedCount, removed: report.removedCount, sent: report.sentCount,
+          changed: report.changedCount, removed: report.removed.count, sent: report.sentCount,
           waiting: report.waitingCount, missing: report.missingCount, onlyHere: report.onlyHereCount,
           alarms: SyncEnding.codes(report.alarms)))
     } else if ending.isQuiet, kept.isEmpty {

@@ -5,6 +5,7 @@
 internal import Histories
 internal import Primitives
 internal import Syncing
+internal import Texts
 
 struct SyncEnding {
   private let report: SyncReport
@@ -31,9 +32,9 @@ struct SyncEnding {
     var parts: [String] = []
     if report.newCount > 0 { parts.append("\(report.newCount.grouped) new here") }
     if report.newCaptureCount > 0 { parts.append("\(report.newCaptureCount.counted("capture")) new here") }
-    let changedCount = report.changedCount - report.removedCount
+    let changedCount = report.changedCount - report.removed.count
     if changedCount > 0 { parts.append("\(changedCount.grouped) changed here") }
-    if report.removedCount > 0 { parts.append("\(report.removedCount.grouped) removed elsewhere") }
+    if report.removed.count > 0 { parts.append("\(report.removed.count.grouped) removed elsewhere") }
     if report.sentCount > 0 { parts.append("\(report.sentCount.grouped) sent") }
     return parts.joined(separator: ", ")
   }
@@ -67,6 +68,9 @@ struct SyncEnding {
     }
   }
 
+  /// From so many removals on it is said who removed: a thief would.
+  private static let muchRemoved = 10
+
   private var warnings: [Warning] {
     var warnings: [Warning] = []
     if report.onlyHereCount > 0 {
@@ -92,6 +96,28 @@ struct SyncEnding {
         Warning(
           code: "changes_wait", message: "\(report.waitingCount.counted("change")) came meanwhile and wait",
           hint: "'coffer sync' sends them", count: report.waitingCount))
+    }
+    if !report.parallel.isEmpty {
+      let ids = report.parallel.sorted().map { MessageChoice.shown($0) }
+      warnings.append(
+        Warning(
+          code: "changed_twice",
+          message:
+            "\(ids.count.counted("message was", "messages were")) changed on two devices at once: one version is shown, all are kept",
+          hint: "'coffer message history \(ids[0])' has them, 'coffer message restore' chooses another one"
+            + (ids.count > 1 ? "; also \(ids.dropFirst().prefix(5).joined(separator: ", "))" : ""),
+          count: ids.count))
+    }
+    for removals in synchronizer.removals(in: report) where removals.recordCount >= Self.muchRemoved {
+      let since = Int64(clamping: removals.since)
+      warnings.append(
+        Warning(
+          code: "much_removed",
+          message:
+            "the device '\(removals.name)' removed \(removals.recordCount.grouped) messages and captures, the first at \(LocalTime.shown(since))",
+          hint:
+            "if that was not you: 'coffer device revoke \(removals.device.short) --since \(RFC3339.format(since))' brings them back",
+          count: removals.recordCount))
     }
     for device in devices where device.heldCount > 0 && !device.isRevoked {
       warnings.append(

@@ -14,8 +14,8 @@ extension Failure {
       self.init(
         .remote, "remote_unreachable", "the service of the place does not answer",
         hint:
-          "connect to the network, and run the same again: nothing is lost; if it never answered, check host, port "
-          + "and bucket or database in the URL")
+          "connect to the network, and run the same again: nothing is lost; if it never answered, check host and "
+          + "port in the URL")
     case .refused(let refusal): self.init(refusal: refusal)
     case .full:
       self.init(
@@ -66,6 +66,10 @@ extension Failure {
       self.init(
         .remote, "remote_refused", "the bucket is at another address, or in another region",
         hint: "check host and region= in the URL")
+    case .bucket:
+      self.init(
+        .remote, "remote_refused", "the service has no such bucket",
+        hint: "make it with the service's own tools; check its name in the URL")
     case .unprepared:
       self.init(
         .remote, "remote_refused",

@@ -45,6 +45,13 @@ extension Failure {
       self.init(
         .refused, "not_approved", "this device waits to be let into the account, and has nothing of it yet",
         hint: "on a device of the account: 'coffer device approve'")
+    case .otherDevices(let names):
+      self.init(
+        .refused, "other_devices",
+        names.count == 1
+          ? "the account has another device: '\(names[0])'"
+          : "the account has \(names.count) other devices: \(names.map { "'\($0)'" }.joined(separator: ", "))",
+        hint: "'coffer device revoke' takes a device out; 'coffer remote forget' leaves the account to them")
     case .refused(let outcome): self.init(outcome: outcome, nil)
     case .partMissing:
       self.init(

@@ -63,6 +63,23 @@ extension AccountOperation {
           throw CrashFinding.mixed("another number of slots")
         }
       },
+      AccountOperation("remote destroy") {
+        try $0.makeAccount()
+      } deed: {
+        try $0.destroyAccount()
+      } isDone: {
+        try !$0.first.account.exists()
+      } end: { devices, isDone in
+        if !isDone { try devices.destroyAccount() }
+        guard try devices.remote.list("").objects.isEmpty else {
+          throw CrashFinding.mixed("something of the account is left at the place")
+        }
+        // Everything is here, and can be sent again.
+        try devices.makeAccount()
+        try devices.mustSync(devices.first)
+        try devices.join()
+        try devices.compare(["of the first", "of the second"])
+      },
       AccountOperation("remote sweep", afterDays: Devices.sweepDays) {
         try $0.prepareSweep()
       } deed: { devices in
@@ -119,6 +136,16 @@ extension AccountOperation.Devices {
     }
     guard try account.revoke(second.id, with: Self.secret(), at: remote).outcome == .complete else {
       throw CrashFinding.mixed("the run that revokes")
+    }
+  }
+
+  func destroyAccount() throws {
+    do {
+      let remains = try first.account.open().remains(with: Self.secret(), at: remote)
+      try first.account.destroy(remains, at: remote)
+    } catch SyncError.notThere {
+      // All of it was deleted before.
+      try first.account.forget()
     }
   }
 
