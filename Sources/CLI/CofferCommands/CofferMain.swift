@@ -61,7 +61,7 @@ struct CofferRoot: CommandGroup {
       recover                 open with the twelve words, set a new passphrase
       recovery drill          prove that the words work; with --remote, that a restore would bring all
       backup | restore        copy everything into one encrypted file; make a coffer of it
-      remote add|restore|join|show|card|verify|sweep|move|forget|policy
+      remote add|restore|join|check|show|card|verify|sweep|move|forget|destroy|policy
                               several devices, and your messages at a place outside of this one
       sync [status|quarantine]
                               get what is new from the other devices, send what waits

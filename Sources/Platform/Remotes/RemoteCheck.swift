@@ -31,7 +31,7 @@ public struct RemoteCheck: Equatable, Sendable {
   public internal(set) var bytesPerSecondUp = 0.0
   /// The same from the place. Of a folder it is the speed of this machine's memory.
   public internal(set) var bytesPerSecondDown = 0.0
-  /// Bytes that stay in ``folder``, since nothing may be deleted.
+  /// Bytes that stay in ``folder``, at most, since nothing may be deleted: a database keeps what was written over.
   public internal(set) var leftByteCount = 0
 
   /// Beside the folders of accounts.
@@ -103,6 +103,7 @@ private struct RemoteTrial {
     }
     guard goesOn() else { return false }
     try delete(name)
+    if !check.mayDelete { check.leftByteCount = first.count + second.count }
     return try measureSpeed(goesOn)
   }
 
@@ -146,7 +147,6 @@ private struct RemoteTrial {
     do throws(RemoteError) { try remote.delete(name) } catch {
       guard error == .refused(.permission) else { throw error }
       check.mayDelete = false
-      check.leftByteCount += written[name] ?? 0
       return
     }
     written[name] = nil

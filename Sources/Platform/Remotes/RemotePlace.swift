@@ -68,6 +68,21 @@ extension RemotePlace {
     return one == Self.device(path)
   }
 
+  /// Whether the objects of both are the same, whatever the credentials: the account of a role in a database is its own
+  /// unless the URL names another.
+  public func hasObjects(of other: RemotePlace) -> Bool {
+    switch (self, other) {
+    case (.folder(let one), .folder(let other)): one == other
+    case (.s3(let one), .s3(let other)):
+      one.host == other.host && one.port == other.port && one.bucket == other.bucket
+        && one.prefix == other.prefix
+    case (.postgreSQL(let one), .postgreSQL(let other)):
+      one.host == other.host && one.port == other.port && one.database == other.database
+        && one.account == other.account
+    default: false
+    }
+  }
+
   private static func device(_ path: String) -> dev_t? {
     var status = stat()
     return unsafe stat(path, &status) == 0 ? status.st_dev : nil

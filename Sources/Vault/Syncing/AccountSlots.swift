@@ -123,6 +123,7 @@ extension Synchronizer {
     let before = try run(.sync, at: remote, progress: progress)
     guard before.outcome == .complete || before.outcome == .noSafeEpoch else {
       if let error = before.remoteError { throw SyncError.remote(error) }
+      if before.outcome == .unreachable { throw SyncError.stopped }
       throw awaitsApproval ? SyncError.notApproved : .refused(before.outcome)
     }
   }

@@ -11,16 +11,20 @@ public struct AccountRemains: Sendable {
   /// In the order in which they are deleted. The slots are the last, so that an account that was not deleted as a whole
   /// opens, and its end can be repeated.
   private let objects: [RemoteObject]
+  let account: AccountID
 
   public var objectCount: Int { objects.count }
   public var byteCount: Int { objects.reduce(0) { $0 + $1.byteCount } }
 
-  init(of account: AccountID, at remote: any Remote) throws(RemoteError) {
+  init(found account: AccountID, at remote: any Remote) throws(SyncError) {
     let folder = Hexadecimal.text(account.bytes)
-    objects = try remote.list(folder).objects.sorted {
-      let (one, other) = (Self.rank($0.name, in: folder), Self.rank($1.name, in: folder))
-      return one == other ? $0.name < $1.name : one < other
-    }
+    self.account = account
+    do throws(RemoteError) {
+      objects = try remote.list(folder).objects.sorted {
+        let (one, other) = (Self.rank($0.name, in: folder), Self.rank($1.name, in: folder))
+        return one == other ? $0.name < $1.name : one < other
+      }
+    } catch { throw .remote(error) }
   }
 
   private static func rank(_ name: String, in folder: String) -> Int {
@@ -41,16 +45,21 @@ public struct AccountRemains: Sendable {
 }
 
 extension AccountLink {
-  /// Deletes everything of the account at the place, then forgets the account.
+  /// Deletes everything of the account at the place, then forgets the account. What comes meanwhile goes too.
   /// - Parameters:
-  ///   - remains: all that is there.
+  ///   - remains: all that is there, as ``Synchronizer/remains(with:at:progress:)`` has just found it.
   ///   - remote: the place.
   ///   - progress: called after each object with the bytes that were deleted; false stops.
-  /// - Throws: `SyncError.remote`, `.stopped`: the rest is still there, and so is the account here. `StorageError`, `KeychainError`.
+  /// - Throws: `SyncError.remote`, `.stopped`: the rest is still there, and so is the account here. `StorageError`,
+  ///   `KeychainError`.
   public func destroy(
     _ remains: AccountRemains, at remote: any Remote, progress: (Int) -> Bool = { _ in true }
   ) throws {
-    try remains.delete(at: remote, progress: progress)
+    var left = remains
+    while left.objectCount > 0 {
+      try left.delete(at: remote, progress: progress)
+      left = try AccountRemains(found: remains.account, at: remote)
+    }
     try forget()
   }
 }
@@ -62,20 +71,24 @@ extension Synchronizer {
   ///   - secret: opens a slot of the account.
   ///   - remote: where it is.
   ///   - progress: as of ``run(_:at:progress:)``.
-  /// - Throws: `SyncError.wrongSecret`, `.remote`, `.refused`; `.otherDevices` while the account has other devices; else as
-  ///   a run.
+  /// - Throws: `SyncError.wrongSecret`, `.remote`, `.refused`; `.notThere` when nothing of it is at the place; `.otherDevices`
+  ///   while the account has other devices; `.onlyThere` while this device lacks something of it; else as a run.
   public func remains(
     with secret: AccountSecret, at remote: any Remote, progress: (SyncReport) -> Bool = { _ in true }
   ) throws -> AccountRemains {
     do { _ = try openSlotAndPull(with: secret, at: remote, progress: progress) } catch SyncError.refused(
       .empty)
     {
-      // An end that was interrupted has left the slots.
+      // An end that was interrupted has left the slots, or it is another place.
     }
     let others = devices.filter { !$0.isThisDevice && !$0.isRevoked }
     guard others.isEmpty else { throw SyncError.otherDevices(others.map(\.name)) }
-    do throws(RemoteError) { return try AccountRemains(of: account, at: remote) } catch {
-      throw SyncError.remote(error)
+    let (captures, messages) = (try capturesElsewhere().count, try status().missingCount)
+    guard captures == 0, messages == 0 else {
+      throw SyncError.onlyThere(captures: captures, messages: messages)
     }
+    let remains = try AccountRemains(found: account, at: remote)
+    guard remains.objectCount > 0 else { throw SyncError.notThere }
+    return remains
   }
 }

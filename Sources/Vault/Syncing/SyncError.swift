@@ -38,6 +38,8 @@ public enum SyncError: Error, Equatable, Sendable {
   case notApproved
   /// The account has other devices, of these names.
   case otherDevices([String])
+  /// What this device lacks would be lost: so many captures that are only at the place, and messages that are nowhere.
+  case onlyThere(captures: Int, messages: Int)
   /// A change of the account was refused.
   case refused(Outcome)
 }

@@ -19,6 +19,12 @@ extension Synchronizer {
     history.removals(of: report.removed.filter { history.shownVersions(of: [$0])[$0]?.isEmpty != false })
   }
 
+  /// Which other devices removed what is in the trash here: what came in the last 30 days.
+  public var recentRemovals: [DeviceRemovals] {
+    let days: UInt64 = 30 * 86_400
+    return history.removals(since: now > days ? now - days : 0)
+  }
+
   /// Takes a device out of the account: what it sends from now on has no effect, and a new key begins that it does not get.
   /// What is new is got first, so that nothing of the device is lost that anybody has.
   ///

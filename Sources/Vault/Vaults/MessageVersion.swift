@@ -37,6 +37,11 @@ public struct MessageVersion: Sendable {
 
   /// Whether its author had seen that version. If not, both were written beside each other.
   public func replaces(_ former: MessageVersion) -> Bool { replaced.contains(former.id.row) }
+
+  /// Whether both replaced one version, each without having seen the other.
+  public func isBeside(_ other: MessageVersion) -> Bool {
+    !replaces(other) && !other.replaces(self) && replaced.contains { other.replaced.contains($0) }
+  }
 }
 
 extension MessageVersion {

@@ -77,13 +77,12 @@ extension Vault {
     return (Self.numbered(versions), unreadableCount)
   }
 
-  /// The versions in the order of their numbers, the one that is shown last. Two devices may have given one number to two
-  /// versions: the later stored one gets the next.
+  /// The versions in the order of their numbers. Two devices may have given one number to two versions: the later stored
+  /// one gets the next.
   private static func numbered(_ versions: [MessageVersion]) -> [MessageVersion] {
     var last = 0
-    return versions.sorted {
-      ($0.isShown ? 1 : 0, $0.number, $0.stored) < ($1.isShown ? 1 : 0, $1.number, $1.stored)
-    }.map { version in
+    return versions.sorted { ($0.number, $0.stored, $0.id.row) < ($1.number, $1.stored, $1.id.row) }.map {
+      version in
       last = max(version.number, last + 1)
       return version.with(number: last)
     }
@@ -109,7 +108,7 @@ extension Vault {
       try content.withBytes { content in
         try write { transaction, state, keys in
           let former = try Self.shownRow(of: id, transaction, state, keys)
-          let number = try Self.number(of: former, transaction, keys, isNeeded: base != nil) + 1
+          let number = try Self.lastNumber(former, transaction, keys, isNeeded: base != nil) + 1
           let seen = base?.row ?? former.id
           let edition = FrameEdition(message: id, number: number, replaced: [seen])
           let row = try sealer.insert(
@@ -147,15 +146,17 @@ extension Vault {
     return try MessageRow.row(number, of: id, transaction)
   }
 
-  /// The number of the version in a row.
-  /// - Parameter isNeeded: whether it must open; else all versions are counted when it does not.
-  private static func number(
-    of row: MessageRow, _ transaction: borrowing Transaction, _ keys: VaultKeys, isNeeded: Bool
+  /// The highest number of a message's versions: that of the one that is shown, or as many as there are, since a version
+  /// of another device may be shown under an earlier number.
+  /// - Parameter isNeeded: whether the version that is shown must open.
+  private static func lastNumber(
+    _ shown: MessageRow, _ transaction: borrowing Transaction, _ keys: VaultKeys, isNeeded: Bool
   ) throws -> Int {
+    let count = 1 + (try MessageRow.numbers(of: shown.message, .replaced, transaction).count)
     do {
-      return try open(row.number, of: row.message, transaction, keys).version.number
+      return max(count, try open(shown.number, of: shown.message, transaction, keys).version.number)
     } catch VaultError.dataTampered where !isNeeded, VaultError.decryptionFailed where !isNeeded {
-      return 1 + (try MessageRow.numbers(of: row.message, .replaced, transaction).count)
+      return count
     }
   }
 

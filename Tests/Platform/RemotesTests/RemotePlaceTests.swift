@@ -63,6 +63,23 @@ struct RemotePlaceTests {
     #expect(text == "s3://[::1]:9/bucket/p?region=us-east-1&tls=off")
   }
 
+  @Test(
+    "Two URLs lead to the same objects, or not",
+    arguments: [
+      ("postgresql://ada:a@db.example/coffer", "postgresql://ada_sweeper:b@db.example/coffer/ada", true),
+      ("postgresql://ada:a@db.example/coffer", "postgresql://bob:b@db.example/coffer", false),
+      ("postgresql://ada:a@db.example/coffer", "postgresql://ada:a@db.example/other", false),
+      ("s3://a:b@s3.example/bucket/x", "s3://c:d@s3.example/bucket/x", true),
+      ("s3://a:b@s3.example/bucket/x", "s3://a:b@s3.example/bucket/y", false),
+      ("s3://a:b@s3.example/bucket", "s3://a:b@s4.example/bucket", false),
+      ("folder:///a", "folder:///a", true), ("folder:///a", "folder:///b", false),
+      ("folder:///a", "s3://a:b@s3.example/bucket", false),
+    ])
+  func sameObjects(one: String, other: String, areSame: Bool) throws {
+    #expect(try place(one).hasObjects(of: place(other)) == areSame)
+    #expect(try place(other).hasObjects(of: place(one)) == areSame)
+  }
+
   @Test("Without encryption only this machine is reached")
   func unencrypted() throws {
     for host in ["127.0.0.1", "127.8.9.255", "localhost", "[::1]"] {

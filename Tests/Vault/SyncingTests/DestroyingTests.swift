@@ -88,6 +88,41 @@ struct DestroyingTests {
     #expect(try folder.files().isEmpty && !coffer.coffer.account.exists())
   }
 
+  @Test("Where nothing of the account is, nothing is forgotten")
+  func otherPlace() throws {
+    let empty = try RemoteFolder()
+    try empty.remote.put("account/slots/a", [1])
+    #expect(throws: SyncError.notThere) { try destroy(at: empty.remote) }
+    #expect(try coffer.coffer.account.exists() && empty.files().count == 1)
+    #expect(try coffer.sync(at: folder.remote).outcome == .complete)
+  }
+
+  @Test("What this device lacks is not deleted")
+  func onlyThere() throws {
+    let second = try SyncedCoffer()
+    try second.join(coffer, at: folder.remote)
+    try coffer.sync(at: folder.remote)
+    let before = Set(try folder.files().keys)
+    try second.add("its pack comes late")
+    try second.sync(at: folder.remote)
+    for name in try folder.files().keys where name.contains("/pack/") && !before.contains(name) {
+      try folder.remote.delete(name)
+    }
+    let device = try second.device()
+    _ = try coffer.coffer.account.open().revoke(device, with: passphrase, at: folder.remote)
+    #expect(throws: SyncError.onlyThere(captures: 0, messages: 1)) { try destroy(at: folder.remote) }
+    #expect(try !folder.files().isEmpty)
+  }
+
+  @Test("What was written meanwhile is deleted too")
+  func meanwhile() throws {
+    let remains = try coffer.coffer.account.open().remains(with: passphrase, at: folder.remote)
+    try coffer.add("sent by another process")
+    try coffer.sync(at: folder.remote)
+    try coffer.coffer.account.destroy(remains, at: folder.remote)
+    #expect(try folder.files().isEmpty && !coffer.coffer.account.exists())
+  }
+
   @Test("The user can stop it")
   func cancelled() throws {
     let remains = try coffer.coffer.account.open().remains(with: passphrase, at: folder.remote)

@@ -16,7 +16,7 @@ struct AccountOptions: ParsableArguments {
 
   static let page = """
     --words  open the account with its twelve words; if they are not this coffer's too, its passphrase is
-                   needed as well, or a session
+               needed as well, or a session
     """
 
   var usesWords: Bool { words || phrase.isGiven }

@@ -101,12 +101,18 @@ struct DeviceChoice {
     // A device that rejoined has the name of the one that it was.
     var named = devices.filter { $0.name == text }
     if named.count > 1, named.contains(where: { !$0.isRevoked }) { named.removeAll(where: \.isRevoked) }
-    let found = named.isEmpty ? devices.filter { $0.id.begins(with: text) } : named
+    // Nobody hides behind a name that looks like the identifier of another device.
+    let found =
+      named
+      + devices.filter { device in
+        device.id.begins(with: text) && !named.contains { $0.id == device.id }
+      }
     if found.count == 1 { return found[0] }
     guard found.isEmpty else {
       throw Failure(
         .missing, "several_devices", "\(found.count) devices are called that",
-        hint: "take the identifier: \(found.map(\.id.short).joined(separator: ", "))")
+        hint:
+          "take the whole identifier: \(found.map { Hexadecimal.text($0.id.bytes) }.joined(separator: ", "))")
     }
     throw Failure(
       .missing, "no_such_device", "no device of the account is called that",

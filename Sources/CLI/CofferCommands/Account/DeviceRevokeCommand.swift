@@ -6,6 +6,7 @@ internal import Couriers
 internal import Histories
 internal import Primitives
 internal import Syncing
+internal import Texts
 
 struct DeviceRevokeCommand: CofferCommand {
   static let configuration = CommandConfiguration(
@@ -68,7 +69,10 @@ struct DeviceRevokeCommand: CofferCommand {
       guard !chosen.isRevoked || open.synchronizer.cutsOffMore(of: chosen.id, since: since) else {
         throw Failure(
           .refused, "device_revoked",
-          "'\(chosen.name)' is revoked already, and nothing that came from it since then has an effect")
+          "'\(chosen.name)' is revoked already, and nothing that came from it since then has an effect",
+          hint: open.synchronizer.recentRemovals.first { $0.device == chosen.id }.map {
+            "\($0.words): --since \(RFC3339.format(Int64(clamping: $0.since)))"
+          })
       }
     }
     if !yes {
@@ -81,7 +85,8 @@ struct DeviceRevokeCommand: CofferCommand {
       try open.synchronizer.revoke(chosen.id, since: since, with: secret, at: remote, progress: goesOn)
     }
     let ending = SyncEnding(report, open.synchronizer)
-    let count = try open.synchronizer.quarantine().count { $0.device == chosen.id }
+    let cutOff = try open.synchronizer.quarantine().filter { $0.device == chosen.id }
+    let count = cutOff.count
     if context.isJSON {
       JSON.print(Answer(revoked: Hexadecimal.text(chosen.id.bytes), quarantined: count))
     } else {
@@ -89,12 +94,21 @@ struct DeviceRevokeCommand: CofferCommand {
         "'\(chosen.name)' is revoked: the other devices hear of it "
           + (report.outcome == .complete
             ? "with their next 'coffer sync'." : "when 'coffer sync' has told them on this one."))
+      let backCount = cutOff.count { $0.kind == .removal || $0.kind == .captureRemoval }
+      if backCount > 0 {
+        context.remark(
+          "\(backCount.counted("message or capture", "messages and captures")) that it removed \(backCount == 1 ? "is" : "are") here."
+        )
+      }
       if count > 0 {
         context.remark(
           "\(count.counted("change")) of it \(count == 1 ? "has" : "have") no effect: 'coffer sync quarantine' lists "
             + "\(count == 1 ? "it" : "them").")
       } else if since == nil {
         context.remark("What it sent before counts; the same with --since DATE cuts that off too.")
+        if let removals = open.synchronizer.recentRemovals.first(where: { $0.device == chosen.id }) {
+          context.remark("It removed \(removals.words): \(removals.hint).")
+        }
       }
       context.remark(
         "If it was open when it was lost, it knows the card: 'coffer remote card --new' makes another one.")

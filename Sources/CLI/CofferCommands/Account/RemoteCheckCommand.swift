@@ -54,7 +54,7 @@ struct RemoteCheckCommand: CofferCommand {
     } catch is RemoteError where Interruption.isRequested {
       throw Failure.interrupted("objects in '\(RemoteCheck.folder)/' may be left there")
     }
-    guard let check else { throw Failure.interrupted("nothing was left there") }
+    guard let check else { throw Failure.interrupted("what it wrote was deleted, as far as that is allowed") }
     if context.isJSON {
       JSON.print(
         Answer(
@@ -64,10 +64,10 @@ struct RemoteCheckCommand: CofferCommand {
           bytesPerSecondUp: Int(check.bytesPerSecondUp), bytesPerSecondDown: Int(check.bytesPerSecondDown),
           leftByteCount: check.leftByteCount))
     } else {
-      Terminal.print("place     \(place)")
+      Terminal.print("place     \(place)", textAt: 10)
       let isFolder = if case .folder = place { true } else { false }
       for (name, words) in Self.rows(check, isFolder: isFolder) {
-        Terminal.print("\(name.padding(toLength: 10, withPad: " ", startingAt: 0))\(words)")
+        Terminal.print("\(name.padded(to: 10))\(words)", textAt: 10)
       }
     }
     guard check.faults.isEmpty else {
@@ -119,7 +119,7 @@ struct RemoteCheckCommand: CofferCommand {
   private static func deleting(_ check: RemoteCheck, isFolder: Bool) -> String {
     guard check.mayDelete else {
       return
-        "refused, as it should be in daily use; \(ByteCount.text(check.leftByteCount)) stay in '\(RemoteCheck.folder)/'"
+        "refused, as it should be in daily use; at most \(ByteCount.text(check.leftByteCount)) are left in '\(RemoteCheck.folder)/'"
     }
     guard !isFolder else { return "allowed" }
     return "allowed: who steals these credentials can delete everything; see 'coffer remote policy'"

@@ -42,31 +42,18 @@ struct RemoteDestroyCommand: CofferCommand {
     let (open, secret) = try account.open(context)
     let place = try place.samePlace(as: open.place, context)
     let remote = try place.reached()
-    let remains: AccountRemains
-    do {
-      remains = try account.watching("getting what is new", context) { goesOn in
-        try open.synchronizer.remains(with: secret, at: remote, progress: goesOn)
-      }
-    } catch SyncError.notThere {
-      throw Failure(
-        .missing, "no_account_there", "nothing of the account is at the place",
-        hint:
-          "check that the right disk is mounted there; if all was deleted, 'coffer remote forget' does the rest"
-      )
-    }
-    let awayCount = try open.synchronizer.capturesElsewhere().count
-    guard awayCount == 0 else {
-      throw Failure(
-        .refused, "captures_elsewhere",
-        "\(awayCount.counted("capture is", "captures are")) at the place and not on this device",
-        hint: "'coffer capture keep --all' gets them")
-    }
+    var remains = try found(open.synchronizer, secret, remote, context)
     if !yes {
+      let cutOff = try open.synchronizer.status().quarantinedCount
+      let loss =
+        cutOff == 0 ? "" : " \(cutOff.counted("change")) that a revocation cut off would be lost too."
       try context.insist(
-        "Delete the account at \(place): \(remains.objectCount.counted("object")), \(ByteCount.text(remains.byteCount))?",
+        "Delete the account at \(place): \(remains.objectCount.counted("object")), \(ByteCount.text(remains.byteCount))?\(loss)",
         otherwise: "nothing was deleted")
       try context.insist(
         "This device will be the only place of what it has. Really?", otherwise: "nothing was deleted")
+      // The questions may have stood for long.
+      remains = try found(open.coffer.account.open(), secret, remote, context)
     }
     do {
       try OpenAccount.showing("deleting", context) {
@@ -78,6 +65,9 @@ struct RemoteDestroyCommand: CofferCommand {
       if Interruption.isRequested { throw Failure.interrupted(Self.rest) }
       var failure = Failure(error)
       failure.message += "; \(Self.rest)"
+      if case SyncError.remote(.refused(.permission)) = error {
+        failure.hint = "give credentials that may delete with --url-file"
+      }
       throw failure
     }
     if context.isJSON {
@@ -88,5 +78,20 @@ struct RemoteDestroyCommand: CofferCommand {
     )
   }
 
-  private static let rest = "'coffer remote destroy' deletes the rest"
+  /// All that is at the place, if it may be deleted.
+  private func found(
+    _ synchronizer: Synchronizer, _ secret: AccountSecret, _ remote: any Remote, _ context: CommandContext
+  ) throws -> AccountRemains {
+    do {
+      return try account.watching("getting what is new", context) { goesOn in
+        try synchronizer.remains(with: secret, at: remote, progress: goesOn)
+      }
+    } catch SyncError.notThere {
+      throw Failure(
+        .missing, "no_account_there", "nothing of the account is at the place",
+        hint: "check that it is the right place; if all was deleted, 'coffer remote forget' does the rest")
+    }
+  }
+
+  private static let rest = "what is not deleted is there, and 'coffer remote destroy' goes on"
 }

@@ -58,7 +58,8 @@ struct RemoteJoinCommand: CofferCommand {
         Answer(
           device: Hexadecimal.text(synchronizer.device.bytes), fingerprint: words.joined(separator: " ")))
     }
-    context.remark("This device, \(synchronizer.device.short), asks to join. Its twelve words:")
+    context.remark(
+      "This device, \(synchronizer.device.short), asks to join. Twelve words to compare, which open nothing:")
     FingerprintWords.show(words)
     context.remark(
       "On a device of the account, run 'coffer device approve', and compare them there.")

@@ -137,6 +137,10 @@ struct RemoteRestoreCommand: CofferCommand {
       let coffer = try openOwn(context) { try $0.unlock(SlotCredential(passphrase)) }
       return (coffer, secret, try coffer.opens(passphrase))
     }
+    if recoveryPhraseOut == nil {
+      context.remark(
+        "This coffer gets twelve words of its own. The account keeps the words that it was made with.")
+    }
     let words = try PhraseHandover(context).makePhrase(file: recoveryPhraseOut)
     return (try make(passphrase, words, context), secret, true)
   }
@@ -256,15 +260,18 @@ struct RemoteRestoreCommand: CofferCommand {
         )
       }
       context.remark("Devices: \(devices.map(\.name).joined(separator: ", ")).")
+      if isNew, devices.count > 1 {
+        context.remark("If you do not have one of them any more: 'coffer device revoke NAME'.")
+      }
       context.remark(
         "History: \(words). After a sync, 'coffer sync status' shows the same eight on each device.")
       if isNew { context.remark("The coffer is in \(context.home).") }
       if isNew, !usesWords {
         if let recoveryPhraseOut {
           context.remark("The new recovery phrase of this coffer is in \(recoveryPhraseOut).")
+          context.remark(
+            "The new words open this coffer alone. The account keeps the words that it was made with.")
         }
-        context.remark(
-          "The new words open this coffer alone. The account keeps the words that it was made with.")
       } else if isNew {
         context.remark(
           "The new passphrase opens this coffer alone. The account keeps the one that it was made with.")

@@ -46,7 +46,7 @@ struct PlaceOptions: ParsableArguments {
   func samePlace(as known: RemotePlace, _ context: CommandContext) throws -> RemotePlace {
     guard isGiven else { return known }
     let given = try place(nil, context)
-    guard "\(given)" == "\(known)" else {
+    guard given.hasObjects(of: known) else {
       throw Failure.usage(
         "this URL is of another place than the account's",
         hint: "'coffer remote show' says where the account is")

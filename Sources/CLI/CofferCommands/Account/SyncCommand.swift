@@ -113,15 +113,14 @@ struct SyncCommand: CofferCommand {
           changed: report.changedCount, removed: report.removed.count, sent: report.sentCount,
           waiting: report.waitingCount, missing: report.missingCount, onlyHere: report.onlyHereCount,
           alarms: SyncEnding.codes(report.alarms)))
-    } else if ending.isQuiet, kept.isEmpty {
-      if context.hasTerminal, report.outcome == .complete { context.remark("Nothing to do.") }
-    } else {
+    } else if !ending.isQuiet || !kept.isEmpty {
       let tenths = Int((ContinuousClock.now - start) / .milliseconds(100))
       let whole = kept.isEmpty ? nil : "\(kept.count.counted("capture")) here as a whole now"
       let counts = [ending.counts, whole].compactMap(\.self).filter { !$0.isEmpty }.joined(separator: ", ")
       context.remark("\(counts), \(tenths / 10).\(tenths % 10) s")
     }
-    try ending.check(context)
+    let hasWarned = try ending.check(context)
     if let failure { throw failure }
+    if ending.isQuiet, kept.isEmpty, !hasWarned, context.hasTerminal { context.remark("Nothing to do.") }
   }
 }

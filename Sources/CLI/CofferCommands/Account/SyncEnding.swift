@@ -43,9 +43,14 @@ struct SyncEnding {
   static func codes(_ alarms: Set<Alarm>) -> [String] { Failure.alarms(alarms).map(\.code) }
 
   /// Says what is to be done.
+  /// - Returns: whether it warned of something.
   /// - Throws: a failure for a run that did not end well, or for an alarm.
-  func check(_ context: CommandContext) throws {
-    for news in try synchronizer.takeDeviceNews() { Warning(news).tell(isJSON: context.isJSON) }
+  @discardableResult
+  func check(_ context: CommandContext) throws -> Bool {
+    let news = try synchronizer.takeDeviceNews()
+    for news in news { Warning(news).tell(isJSON: context.isJSON) }
+    let surprises = surprises
+    for warning in surprises { warning.tell(isJSON: context.isJSON) }
     if report.outcome == .unreachable, report.remoteError == nil || Interruption.isRequested {
       throw Failure.interrupted("what was sent is safe", hint: "'coffer sync' goes on")
     }
@@ -53,6 +58,7 @@ struct SyncEnding {
     guard report.outcome == .complete else {
       throw Failure(outcome: report.outcome, report.remoteError)
     }
+    let warnings = warnings
     for warning in warnings { warning.tell(isJSON: context.isJSON) }
     let alarms = Failure.alarms(report.alarms)
     for other in alarms.dropFirst() {
@@ -66,10 +72,34 @@ struct SyncEnding {
       }
       throw Failure.lostCaptures(report.lostCaptures.count)
     }
+    return !news.isEmpty || !surprises.isEmpty || !warnings.isEmpty
   }
 
-  /// From so many removals on it is said who removed: a thief would.
-  private static let muchRemoved = 10
+  /// What came and may surprise: said also of a run that did not end well, since the next one says nothing of it.
+  private var surprises: [Warning] {
+    var warnings: [Warning] = []
+    if !report.parallel.isEmpty {
+      let ids = report.parallel.sorted().map { MessageChoice.shown($0) }
+      warnings.append(
+        Warning(
+          code: "changed_twice",
+          message:
+            "\(ids.count.counted("message was", "messages were")) changed on two devices at once: one version is shown, all are kept",
+          hint: "'coffer message history \(ids[0])' has them, 'coffer message restore' chooses another one"
+            + (ids.count > 1 ? "; also \(ids.dropFirst().prefix(5).joined(separator: ", "))" : ""),
+          count: ids.count))
+    }
+    // Of several runs: a thief may take little in each.
+    let removers = Set(synchronizer.removals(in: report).map(\.device))
+    for removals in removers.isEmpty ? [] : synchronizer.recentRemovals
+    where removals.isMuch && removers.contains(removals.device) {
+      warnings.append(
+        Warning(
+          code: "much_removed", message: "removed: \(removals.words)", hint: removals.hint,
+          count: removals.recordCount))
+    }
+    return warnings
+  }
 
   private var warnings: [Warning] {
     var warnings: [Warning] = []
@@ -97,28 +127,6 @@ struct SyncEnding {
           code: "changes_wait", message: "\(report.waitingCount.counted("change")) came meanwhile and wait",
           hint: "'coffer sync' sends them", count: report.waitingCount))
     }
-    if !report.parallel.isEmpty {
-      let ids = report.parallel.sorted().map { MessageChoice.shown($0) }
-      warnings.append(
-        Warning(
-          code: "changed_twice",
-          message:
-            "\(ids.count.counted("message was", "messages were")) changed on two devices at once: one version is shown, all are kept",
-          hint: "'coffer message history \(ids[0])' has them, 'coffer message restore' chooses another one"
-            + (ids.count > 1 ? "; also \(ids.dropFirst().prefix(5).joined(separator: ", "))" : ""),
-          count: ids.count))
-    }
-    for removals in synchronizer.removals(in: report) where removals.recordCount >= Self.muchRemoved {
-      let since = Int64(clamping: removals.since)
-      warnings.append(
-        Warning(
-          code: "much_removed",
-          message:
-            "the device '\(removals.name)' removed \(removals.recordCount.grouped) messages and captures, the first at \(LocalTime.shown(since))",
-          hint:
-            "if that was not you: 'coffer device revoke \(removals.device.short) --since \(RFC3339.format(since))' brings them back",
-          count: removals.recordCount))
-    }
     for device in devices where device.heldCount > 0 && !device.isRevoked {
       warnings.append(
         Warning(
@@ -137,6 +145,21 @@ struct SyncEnding {
           hint: "'coffer account settle' hands them out"))
     }
     return warnings
+  }
+}
+
+extension DeviceRemovals {
+  /// Whether it is said who removed: a thief removes much.
+  var isMuch: Bool { recordCount >= 10 }
+
+  /// Such as "12 messages and captures by 'desk', the first at 2026-11-27 10:14 UTC".
+  var words: String {
+    "\(recordCount.counted("message or capture", "messages and captures")) by '\(name)', the first at \(LocalTime.shown(Int64(clamping: since)))"
+  }
+
+  /// What undoes it.
+  var hint: String {
+    "if that was not you: 'coffer device revoke \(Hexadecimal.text(device.bytes)) --since \(RFC3339.format(Int64(clamping: since)))' brings them back"
   }
 }
 

@@ -47,8 +47,12 @@ struct SyncQuarantine {
     guard !changes.isEmpty else { return context.remark("No revocation has cut anything off.") }
     for change in changes { Terminal.print(Self.line(change)) }
     if context.hasTerminal {
+      let takes = changes.contains { $0.kind.isAddition }
       context.remark(
-        "None of this has an effect. 'coffer sync quarantine take ID' makes a message one of this device.")
+        "None of this has an effect"
+          + (takes
+            ? ". 'coffer sync quarantine take ID' makes a message or capture one of this device."
+            : ": what was removed is here, and nothing is to be done."))
     }
   }
 
@@ -107,6 +111,11 @@ struct SyncQuarantine {
       changes.filter(\.kind.isAddition).map(\.message).filter {
         $0.description == text || text.count >= 4 && $0.description.hasSuffix(text)
       })
+    if found.isEmpty, changes.contains(where: { $0.message.description.hasSuffix(text) && text.count >= 4 }) {
+      throw Failure(
+        .missing, "message_not_found", "this is a removal that has no effect: the message is here",
+        hint: "'coffer remove' removes it")
+    }
     guard let message = found.first else {
       throw Failure(
         .missing, "message_not_found", "no message that was cut off has this identifier",

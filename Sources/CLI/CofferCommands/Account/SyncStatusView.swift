@@ -3,12 +3,14 @@
 // How a coffer stands to its account, as `coffer sync status` shows it.
 
 internal import Histories
+internal import Primitives
 internal import Syncing
 internal import Texts
 
 struct SyncStatusView {
   private let place: String
   private let status: SyncStatus
+  private let removals: [DeviceRemovals]
 
   struct Answer: Encodable {
     let place: String
@@ -25,6 +27,8 @@ struct SyncStatusView {
     let needsSlot: Bool
     /// Changes that a revocation cut off.
     let quarantined: Int
+    /// What other devices removed in the last 30 days.
+    let removals: [RemovalsAnswer]
     /// Whether the account opens with another passphrase than this coffer.
     let passphraseDiffers: Bool
     /// Twelve words, while this device asks to be let in.
@@ -32,9 +36,16 @@ struct SyncStatusView {
     let words: String
   }
 
+  struct RemovalsAnswer: Encodable {
+    let device: String
+    let removed: Int
+    let since: String
+  }
+
   init(_ account: OpenAccount) throws {
     place = "\(account.place)"
     status = try account.synchronizer.status()
+    removals = account.synchronizer.recentRemovals
   }
 
   func tell(_ context: CommandContext) throws {
@@ -49,6 +60,11 @@ struct SyncStatusView {
       devices: status.devices.map(DeviceAnswer.init), alarms: SyncEnding.codes(status.alarms),
       stopped: status.stop.map { Failure(outcome: $0, nil).code },
       needsSlot: status.needsSlot, quarantined: status.quarantinedCount,
+      removals: removals.map { removals in
+        RemovalsAnswer(
+          device: Hexadecimal.text(removals.device.bytes), removed: removals.recordCount,
+          since: RFC3339.format(Int64(clamping: removals.since)))
+      },
       passphraseDiffers: status.passphraseDiffers,
       fingerprint: status.enrolmentWords?.joined(separator: " "), words: status.words.joined(separator: " "))
   }
@@ -83,6 +99,10 @@ struct SyncStatusView {
     if let stop = status.stop { Self.rows("stopped", Failure(outcome: stop, nil)) }
     for (index, alarm) in Failure.alarms(status.alarms).enumerated() {
       Self.rows(index == 0 ? "wrong" : "", alarm)
+    }
+    for removals in removals where removals.isMuch {
+      Self.row("removed    \(removals.words)")
+      Self.row("           \(removals.hint)")
     }
     if status.quarantinedCount > 0 {
       Self.row(

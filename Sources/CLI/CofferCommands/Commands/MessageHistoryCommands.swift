@@ -97,7 +97,7 @@ struct MessageHistoryCommand: CofferCommand {
     }
     var line: ShownLine = "\(version.number)  \(stored)  \(ByteCount.text(version.byteCount))  \(title)"
     if !tags.isEmpty { line += "  \(Terminal.dim(tags))" }
-    if let former, !version.replaces(former) { line += "  beside version \(former.number)" }
+    if let former, version.isBeside(former) { line += "  beside version \(former.number)" }
     if version.isShown { line += "  (shown)" }
     return line
   }

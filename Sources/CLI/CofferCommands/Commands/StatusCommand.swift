@@ -105,7 +105,7 @@ struct StatusCommand: CofferCommand {
       tpm: hasChip ? chipObstacle.map { Failure($0).code } ?? "ready" : nil,
       securityKey: SecurityKeyInterface.presence(locked)?.rawValue,
       opensWith: ways.filter { $0.1 == nil }.map(\.0),
-      fileByteCount: locked.fileByteCount, messageCount: try locked.messageRowCount(),
+      fileByteCount: locked.fileByteCount, messageCount: 0,
       captureCount: try locked.captureRowCount(), slots: locked.slots.map(SlotAnswer.init))
     if case KeybagError.enclave(.lockedOut(let seconds))? = chipObstacle { answer.tpmSecondsLeft = seconds }
     var palette = Palette(nil)
@@ -118,6 +118,8 @@ struct StatusCommand: CofferCommand {
     } else if answer.state == "unlocked", let coffer = try context.look(locked) {
       people = try complete(&answer, coffer, &damage)
       palette = context.outputPalette(coffer)
+    } else {
+      answer.messageCount = try locked.messageRowCount()
     }
     context.isJSON ? JSON.print(answer) : show(answer, obstacles, people, palette)
     if let damage { throw damage }

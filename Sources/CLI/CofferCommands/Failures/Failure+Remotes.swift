@@ -32,7 +32,7 @@ extension Failure {
     case .invalidAnswer:
       self.init(
         .remote, "remote_unreachable", "what answers there is not such a service",
-        hint: "log in to the network, or check host and bucket")
+        hint: "log in to the network, or check host and port in the URL: it must be such a service, with TLS")
     case .courier(.missing):
       self.init(
         .remote, "remote_unreachable", "the program coffer-courier, which has the network, is not installed",
@@ -49,7 +49,9 @@ extension Failure {
     case .permission:
       self.init(
         .remote, "remote_refused", "the place does not let this user",
-        hint: "check owner and mode of the folder, the rights of the key, or the role and its password")
+        hint:
+          "a folder: its owner and mode; a service: the key or role and its secret in the URL, and their rights"
+      )
     case .readOnly:
       self.init(
         .remote, "remote_refused", "the place can only be read", hint: "mount it so that it can be written")

@@ -45,6 +45,13 @@ extension Failure {
       self.init(
         .refused, "not_approved", "this device waits to be let into the account, and has nothing of it yet",
         hint: "on a device of the account: 'coffer device approve'")
+    case .onlyThere(let captures, let messages):
+      self =
+        captures > 0
+        ? Failure(
+          .refused, "captures_elsewhere",
+          "\(captures.counted("capture is", "captures are")) at the place and not on this device",
+          hint: "'coffer capture keep --all' gets them") : .missingContents(messages)
     case .otherDevices(let names):
       self.init(
         .refused, "other_devices",

@@ -15,13 +15,19 @@ public struct DeviceRemovals: Sendable, Equatable {
 }
 
 extension History {
-  /// Which other devices removed these records, as far as that counts and is not held; who removed most first.
-  public func removals(of names: Set<RecordID>) -> [DeviceRemovals] {
+  /// Which other devices removed what is not here any more, by what came since a time; who removed most first.
+  /// - Parameter time: seconds since 1970.
+  public func removals(since time: UInt64) -> [DeviceRemovals] {
+    removals(of: Set(records.marks.keys.filter { shownVersions(of: $0).isEmpty }), since: time)
+  }
+
+  /// Which other devices removed these records, as far as that counts and is not held.
+  public func removals(of names: Set<RecordID>, since time: UInt64 = 0) -> [DeviceRemovals] {
     var found: [DeviceID: (records: Set<RecordID>, since: UInt64)] = [:]
     for record in names {
       for mark in (records.marks[record] ?? [:]).values.joined()
       where !mark.isReplacement && mark.by.device != device && counts(mark.by) && !isHeld(mark.by) {
-        guard let cameAt = chains.entries[mark.by]?.cameAt else { continue }
+        guard let cameAt = chains.entries[mark.by]?.cameAt, cameAt >= time else { continue }
         var removals = found[mark.by.device] ?? ([], cameAt)
         removals.records.insert(record)
         removals.since = min(removals.since, cameAt)
