@@ -13,6 +13,7 @@ public struct AccountRemains: Sendable {
   private let objects: [RemoteObject]
   let account: AccountID
 
+  var names: Set<String> { Set(objects.map(\.name)) }
   public var objectCount: Int { objects.count }
   public var byteCount: Int { objects.reduce(0) { $0 + $1.byteCount } }
 
@@ -56,8 +57,11 @@ extension AccountLink {
     _ remains: AccountRemains, at remote: any Remote, progress: (Int) -> Bool = { _ in true }
   ) throws {
     var left = remains
-    while left.objectCount > 0 {
+    var deleted: Set<String> = []
+    // A list that is late names what is deleted.
+    while !left.names.isSubset(of: deleted) {
       try left.delete(at: remote, progress: progress)
+      deleted.formUnion(left.names)
       left = try AccountRemains(found: remains.account, at: remote)
     }
     try forget()
@@ -76,9 +80,9 @@ extension Synchronizer {
   public func remains(
     with secret: AccountSecret, at remote: any Remote, progress: (SyncReport) -> Bool = { _ in true }
   ) throws -> AccountRemains {
-    do { _ = try openSlotAndPull(with: secret, at: remote, progress: progress) } catch SyncError.refused(
-      .empty)
-    {
+    do {
+      _ = try openSlotAndPull(with: secret, at: remote, progress: progress)
+    } catch SyncError.refused(.empty) {
       // An end that was interrupted has left the slots, or it is another place.
     }
     let others = devices.filter { !$0.isThisDevice && !$0.isRevoked }

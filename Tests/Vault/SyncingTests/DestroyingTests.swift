@@ -3,10 +3,33 @@
 import Foundation
 import Histories
 import Remotes
+import Synchronization
 import Testing
 import Vaults
 
 @testable import Syncing
+
+/// A place whose lists have whatever they once had.
+private final class LateListing: Remote {
+  private let remote: any Remote
+  private let listed = Mutex<[String: Set<RemoteObject>]>([:])
+
+  init(_ remote: any Remote) { self.remote = remote }
+
+  func list(_ folder: String, _ body: (RemoteObject) -> Void) throws(RemoteError) -> UInt64? {
+    let found = try remote.list(folder)
+    listed.withLock { $0[folder, default: []].formUnion(found.objects) }
+    for object in listed.withLock({ $0[folder] ?? [] }) { body(object) }
+    return found.time
+  }
+
+  func get(_ name: String, range: Range<Int>?) throws(RemoteError) -> [UInt8]? {
+    try remote.get(name, range: range)
+  }
+  func put(_ name: String, _ bytes: [UInt8]) throws(RemoteError) { try remote.put(name, bytes) }
+  func stat(_ name: String) throws(RemoteError) -> Int? { try remote.stat(name) }
+  func delete(_ name: String) throws(RemoteError) { try remote.delete(name) }
+}
 
 @Suite("The end of an account")
 struct DestroyingTests {
@@ -120,6 +143,14 @@ struct DestroyingTests {
     try coffer.add("sent by another process")
     try coffer.sync(at: folder.remote)
     try coffer.coffer.account.destroy(remains, at: folder.remote)
+    #expect(try folder.files().isEmpty && !coffer.coffer.account.exists())
+  }
+
+  @Test("A list that still names what was deleted ends it")
+  func lateLists() throws {
+    let late = LateListing(folder.remote)
+    let remains = try coffer.coffer.account.open().remains(with: passphrase, at: late)
+    try coffer.coffer.account.destroy(remains, at: late)
     #expect(try folder.files().isEmpty && !coffer.coffer.account.exists())
   }
 
