@@ -76,7 +76,7 @@ struct CourierFrameTests {
       #expect(throws: CourierProtocolError.self) { try CourierAnswer(kind: kind, body: []) }
     }
     #expect(throws: CourierProtocolError.self) { try CourierRequest(kind: 3, body: [0, 1, 0x61, 2]) }
-    for (reason, detail) in [(0, 0), (14, 0), (1, 1), (255, 0)] as [(UInt8, UInt8)] {
+    for (reason, detail) in [(0, 0), (15, 0), (1, 1), (255, 0)] as [(UInt8, UInt8)] {
       #expect(throws: CourierProtocolError.self) {
         try CourierAnswer(kind: 136, body: [reason, 0, 0, 0, detail])
       }

@@ -160,7 +160,7 @@ struct CourierFaultTests {
       (try server.place(secretKey: "other"), RemoteError.refused(.permission)),
       (try server.place(accessKey: "other"), .refused(.permission)),
       (try server.place(region: "eu-1"), .refused(.address)),
-      (try server.place(bucket: "other"), .serviceUnreachable),
+      (try server.place(bucket: "other"), .refused(.bucket)),
     ] {
       let remote = try courierRemote(place)
       #expect(throws: error) { try remote.put(Self.name, [1]) }

@@ -24,6 +24,7 @@ struct AccountOptions: ParsableArguments {
   /// Opens the coffer, then its account. The words may be the account's alone: then a session opens the coffer, or its
   /// passphrase.
   func open(_ context: CommandContext) throws -> (OpenAccount, AccountSecret) {
+    guard try context.locked().hasAccount() else { throw SyncError.noAccount }
     let opening = AccountOpening(passphrase: passphrase, phrase: phrase)
     let (coffer, secret) =
       try usesWords ? opening.openByWordsOfAccount(context) : opening.open(byWords: false, context)

@@ -67,7 +67,7 @@ struct MessageHistoryCommand: CofferCommand {
       if context.isJSON {
         JSON.print(answer(version, among: versions))
       } else {
-        Terminal.print(line(version, after: index > 0 ? versions[index - 1] : nil))
+        Terminal.print(line(version, after: index > 0 ? versions[index - 1] : nil), textAt: 3)
       }
     }
     Terminal.endPaging()

@@ -123,17 +123,19 @@ struct SettingsCommand: CofferCommand {
   private func show(_ answer: Answer, _ context: CommandContext) {
     if context.isJSON { return JSON.print(answer) }
     Terminal.print("grace-period     \(answer.gracePeriodSeconds)")
-    Terminal.print("                 seconds after the passphrase or PIN in which a session asks for nothing")
+    Terminal.print(
+      "                 seconds after the passphrase or PIN in which a session asks for nothing", textAt: 17)
     Terminal.print("encrypt-to-self  \(answer.encryptToSelf ? "on" : "off")")
-    Terminal.print("                 what you send is encrypted for you too")
+    Terminal.print("                 what you send is encrypted for you too", textAt: 17)
     Terminal.print("lock-after       \(answer.lockAfterSeconds)")
-    Terminal.print("                 seconds without a command after which a session ends")
+    Terminal.print("                 seconds without a command after which a session ends", textAt: 17)
     Terminal.print("session-limit    \(answer.sessionLimitSeconds)")
-    Terminal.print("                 seconds from its beginning after which a session ends in any case")
+    Terminal.print(
+      "                 seconds from its beginning after which a session ends in any case", textAt: 17)
     Terminal.print("theme            \(answer.theme)")
-    Terminal.print("                 the colours of verdicts and warnings on a terminal")
+    Terminal.print("                 the colours of verdicts and warnings on a terminal", textAt: 17)
     Terminal.print("next-steps       \(answer.nextSteps ? "on" : "off")")
-    Terminal.print("                 what to do next, after a command")
+    Terminal.print("                 what to do next, after a command", textAt: 17)
   }
 }
 

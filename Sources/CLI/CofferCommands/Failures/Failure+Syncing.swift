@@ -10,7 +10,9 @@ extension Failure {
     case .noAccount:
       self.init(
         .missing, "no_remote", "this coffer has no account at a remote",
-        hint: "'coffer remote add folder:///PATH' makes one, 'coffer remote join' and 'restore' join one")
+        hint:
+          "'coffer remote add folder:///PATH' makes one, 'coffer remote join' and 'coffer remote restore' "
+          + "join one")
     case .hasAccount:
       self.init(
         .inUse, "has_remote", "this coffer has an account already",
