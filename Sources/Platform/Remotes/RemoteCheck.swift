@@ -74,8 +74,8 @@ private struct RemoteTrial {
   var check = RemoteCheck()
   /// With it all names begin: two checks may be under way.
   let prefix: String
-  /// The objects that may be there, and how many bytes they have.
-  var written: [String: Int] = [:]
+  /// The objects that may be there.
+  var written: Set<String> = []
 
   init(_ remote: any Remote) {
     self.remote = remote
@@ -108,7 +108,7 @@ private struct RemoteTrial {
   }
 
   private mutating func put(_ name: String, _ bytes: [UInt8]) throws(RemoteError) {
-    written[name] = bytes.count
+    written.insert(name)
     try remote.put(name, bytes)
   }
 
@@ -149,7 +149,7 @@ private struct RemoteTrial {
       check.mayDelete = false
       return
     }
-    written[name] = nil
+    written.remove(name)
     if try remote.get(name, range: nil) != nil { check.faults.insert(.deleting) }
   }
 
@@ -157,7 +157,8 @@ private struct RemoteTrial {
   /// - Returns: false when it was stopped.
   private mutating func measureSpeed(_ goesOn: () -> Bool) throws(RemoteError) -> Bool {
     let name = check.mayDelete ? prefix + "-large" : RemoteCheck.folder + "/large"
-    for byteCount in check.mayDelete ? [1 << 20, 8 << 20] : [1 << 20] {
+    let least = 1 << 20
+    for byteCount in check.mayDelete ? [least, 8 * least] : [least] {
       let bytes = [UInt8](repeating: 0xA5, count: byteCount)
       guard goesOn() else { return false }
       let start = ContinuousClock.now
@@ -171,13 +172,13 @@ private struct RemoteTrial {
       if sent - start > .seconds(1) { break }
     }
     guard goesOn() else { return false }
-    if check.mayDelete { try delete(name) } else { check.leftByteCount += written[name] ?? 0 }
+    if check.mayDelete { try delete(name) } else { check.leftByteCount += least }
     return true
   }
 
   /// Deletes what may be there, as far as it can be: it is only a check's.
   func removeAll() {
-    for name in written.keys { try? remote.delete(name) }
+    for name in written { try? remote.delete(name) }
   }
 
   /// Bytes that differ from place to place, so that a shifted part is noticed.

@@ -16,7 +16,7 @@ extension Synchronizer {
 
   /// Which other devices removed what a run removed here; who removed most first.
   public func removals(in report: SyncReport) -> [DeviceRemovals] {
-    history.removals(of: report.removed.filter { history.shownVersions(of: [$0])[$0]?.isEmpty != false })
+    history.removals(of: report.removed)
   }
 
   /// Which other devices removed what is in the trash here: what came in the last 30 days.

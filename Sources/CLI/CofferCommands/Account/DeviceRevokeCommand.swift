@@ -6,7 +6,6 @@ internal import Couriers
 internal import Histories
 internal import Primitives
 internal import Syncing
-internal import Texts
 
 struct DeviceRevokeCommand: CofferCommand {
   static let configuration = CommandConfiguration(
@@ -71,7 +70,7 @@ struct DeviceRevokeCommand: CofferCommand {
           .refused, "device_revoked",
           "'\(chosen.name)' is revoked already, and nothing that came from it since then has an effect",
           hint: open.synchronizer.recentRemovals.first { $0.device == chosen.id }.map {
-            "\($0.words): --since \(RFC3339.format(Int64(clamping: $0.since)))"
+            "\($0.words): --since \($0.sinceText)"
           })
       }
     }

@@ -14,8 +14,7 @@ struct RemoteCommand: CommandGroup {
     subcommands: [
       RemoteAddCommand.self, RemoteShowCommand.self, RemoteCheckCommand.self, RemoteCardCommand.self,
       RemoteVerifyCommand.self, RemoteSweepCommand.self, RemoteForgetCommand.self, RemotePolicyCommand.self,
-      RemoteRestoreCommand.self,
-      RemoteJoinCommand.self, RemoteMoveCommand.self, RemoteDestroyCommand.self,
+      RemoteRestoreCommand.self, RemoteJoinCommand.self, RemoteMoveCommand.self, RemoteDestroyCommand.self,
     ])
   static let page = """
     coffer remote: the place where several devices meet, and where your messages are if this one is lost

@@ -157,9 +157,12 @@ extension DeviceRemovals {
     "\(recordCount.counted("message or capture", "messages and captures")) by '\(name)', the first at \(LocalTime.shown(Int64(clamping: since)))"
   }
 
+  /// When the first of them came, as `--since` takes it.
+  var sinceText: String { RFC3339.format(Int64(clamping: since)) }
+
   /// What undoes it.
   var hint: String {
-    "if that was not you: 'coffer device revoke \(Hexadecimal.text(device.bytes)) --since \(RFC3339.format(Int64(clamping: since)))' brings them back"
+    "if that was not you: 'coffer device revoke \(Hexadecimal.text(device.bytes)) --since \(sinceText)' brings them back"
   }
 }
 

@@ -107,11 +107,11 @@ struct SyncQuarantine {
   /// The message whose identifier is this, or ends so.
   private func message(_ word: String) throws -> MessageID {
     let text = word.lowercased()
-    let found = Set(
-      changes.filter(\.kind.isAddition).map(\.message).filter {
-        $0.description == text || text.count >= 4 && $0.description.hasSuffix(text)
-      })
-    if found.isEmpty, changes.contains(where: { $0.message.description.hasSuffix(text) && text.count >= 4 }) {
+    let meant = changes.filter {
+      $0.message.description == text || text.count >= 4 && $0.message.description.hasSuffix(text)
+    }
+    let found = Set(meant.filter(\.kind.isAddition).map(\.message))
+    if found.isEmpty, !meant.isEmpty {
       throw Failure(
         .missing, "message_not_found", "this is a removal that has no effect: the message is here",
         hint: "'coffer remove' removes it")

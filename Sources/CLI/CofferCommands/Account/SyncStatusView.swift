@@ -63,7 +63,7 @@ struct SyncStatusView {
       removals: removals.map { removals in
         RemovalsAnswer(
           device: Hexadecimal.text(removals.device.bytes), removed: removals.recordCount,
-          since: RFC3339.format(Int64(clamping: removals.since)))
+          since: removals.sinceText)
       },
       passphraseDiffers: status.passphraseDiffers,
       fingerprint: status.enrolmentWords?.joined(separator: " "), words: status.words.joined(separator: " "))

@@ -18,13 +18,13 @@ extension History {
   /// Which other devices removed what is not here any more, by what came since a time; who removed most first.
   /// - Parameter time: seconds since 1970.
   public func removals(since time: UInt64) -> [DeviceRemovals] {
-    removals(of: Set(records.marks.keys.filter { shownVersions(of: $0).isEmpty }), since: time)
+    removals(of: Set(records.marks.keys), since: time)
   }
 
-  /// Which other devices removed these records, as far as that counts and is not held.
+  /// Which other devices removed what is not here any more of these records, as far as that counts and is not held.
   public func removals(of names: Set<RecordID>, since time: UInt64 = 0) -> [DeviceRemovals] {
     var found: [DeviceID: (records: Set<RecordID>, since: UInt64)] = [:]
-    for record in names {
+    for record in names where shownVersions(of: record).isEmpty {
       for mark in (records.marks[record] ?? [:]).values.joined()
       where !mark.isReplacement && mark.by.device != device && counts(mark.by) && !isHeld(mark.by) {
         guard let cameAt = chains.entries[mark.by]?.cameAt, cameAt >= time else { continue }
