@@ -230,7 +230,9 @@ long long coffer_address_space_limit(void) {
 int coffer_guard_pages(void *pages, size_t count, int lock) {
   madvise(pages, count, MADV_DONTDUMP);
   madvise(pages, count, MADV_WIPEONFORK);
-  return lock ? mlock(pages, count) : -1;
+  if (lock) return mlock(pages, count);
+  madvise(pages, count, MADV_HUGEPAGE);
+  return -1;
 }
 
 void coffer_prepare_scratch(void *pages, size_t count) {

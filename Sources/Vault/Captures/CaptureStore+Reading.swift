@@ -182,11 +182,11 @@ extension CaptureStore {
 
   /// Opens a part and, if all of it was wanted, compares its hash with the record's.
   ///
-  /// - Parameter chunk: the one to begin at; not the first only for a part in a blob.
+  /// - Parameter chunk: the one to begin at, of a part in a blob; nil for all of them.
   /// - Throws: `CaptureError.corrupt`; `.elsewhere`, also when the capture was released meanwhile; `.notFound` when it was
   ///   removed meanwhile.
   func open(
-    _ entry: PartEntry, _ row: Row, keys: CaptureKeys, fromChunk chunk: Int = 0,
+    _ entry: PartEntry, _ row: Row, keys: CaptureKeys, fromChunk chunk: Int? = nil,
     _ body: (RawSpan) throws -> Bool
   ) throws {
     do { try openStored(entry, row, keys: keys, chunk, body) } catch CaptureError.corrupt(entry.part) {
@@ -197,7 +197,7 @@ extension CaptureStore {
   }
 
   private func openStored(
-    _ entry: PartEntry, _ row: Row, keys: CaptureKeys, _ chunk: Int, _ body: (RawSpan) throws -> Bool
+    _ entry: PartEntry, _ row: Row, keys: CaptureKeys, _ chunk: Int?, _ body: (RawSpan) throws -> Bool
   ) throws {
     var cipher = PartCipher(key: keys.parts(row.id), id: row.id, longest: entry.byteCount)
     let hash: [UInt8]?
@@ -224,7 +224,7 @@ extension CaptureStore {
           try reader.byteCount() == magic.count + PartCipher.sealedByteCount(entry.byteCount),
           try Self.read(reader, &magic) == magic.count, magic == CaptureSealing.blobMagic
         else { throw CaptureError.corrupt(entry.part) }
-        var offset = magic.count + chunk * (PartCipher.chunkByteCount + PartCipher.overheadByteCount)
+        var offset = magic.count + (chunk ?? 0) * (PartCipher.chunkByteCount + PartCipher.overheadByteCount)
         hash = try cipher.open(
           entry.part, byteCount: entry.byteCount, fromChunk: chunk,
           from: {

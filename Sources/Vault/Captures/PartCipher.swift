@@ -80,16 +80,17 @@ struct PartCipher: ~Copyable {
   /// Opens a part and lends each chunk.
   ///
   /// - Parameters:
-  ///   - first: the chunk to begin at.
+  ///   - start: the chunk to begin at; nil for all of them and their hash.
   ///   - read: fills its buffer with the next sealed bytes, from that chunk on; fewer only at the end.
   ///   - body: takes the plaintext, authenticated, chunk after chunk; answers whether it wants the next.
-  /// - Returns: SHA-256 of the plaintext; nil when `body` wanted no more, or not all of it was opened.
+  /// - Returns: SHA-256 of the plaintext; nil with a `start`, or when `body` wanted no more.
   /// - Throws: `CaptureError.corrupt` naming the part.
   mutating func open(
-    _ part: CapturePart, byteCount: Int, fromChunk first: Int = 0,
+    _ part: CapturePart, byteCount: Int, fromChunk start: Int? = nil,
     from read: (inout MutableRawSpan) throws -> Int, to body: (RawSpan) throws -> Bool
   ) throws -> [UInt8]? {
     var hash = SHA256()
+    let first = start ?? 0
     var left = byteCount - first * Self.chunkByteCount
     defer { plain.erase() }
     for chunk in first..<Self.chunkCount(byteCount) {
@@ -115,12 +116,12 @@ struct PartCipher: ~Copyable {
       } catch { throw CaptureError.corrupt(part) }
       let goesOn = try plain.withBytes { plain in
         let opened = plain.extracting(first: count)
-        hash.update(opened)
+        if start == nil { hash.update(opened) }
         return try body(opened)
       }
       guard goesOn else { return nil }
     }
-    return first == 0 ? hash.finish() : nil
+    return start == nil ? hash.finish() : nil
   }
 
   /// label ‖ id (16) ‖ part (1) ‖ chunk (8) ‖ length (8)

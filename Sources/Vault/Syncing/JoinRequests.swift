@@ -93,8 +93,9 @@ struct JoinRequests {
     for object in latest.prefix(Self.objectLimit) {
       guard case .request(let id) = object.name else { continue }
       guard object.byteCount <= JoinRequest.byteCountLimit,
-        case .got(let bytes) = try answer(.get(object.name)),
-        let request = try? JoinRequest(bytes, id: id, account: address.account, urlSecret: address.secret)
+        case .got(let received) = try answer(.get(object.name)),
+        let request = try? JoinRequest(
+          received.bytes, id: id, account: address.account, urlSecret: address.secret)
       else {
         unreadable.append(object)
         continue

@@ -46,24 +46,24 @@ extension Synchronizer {
     let packs = history.neededPacks
     var damaged: Set<ObjectHash> = []
     var examination = PackExamination(packCount: packs.count)
-    var requests = RemoteRequests(remote, account: history.account, isReadOnly: true)
+    let queue = RequestQueue(RemoteRequests(remote, account: history.account, isReadOnly: true))
+    queue.add(packs.shuffled().prefix((packs.count * percent + 99) / 100).map(Request.get))
     var report = SyncReport(outcome: .unreachable)
-    for pack in packs.shuffled().prefix((packs.count * percent + 99) / 100) {
-      guard case .pack(_, let hash) = pack else { continue }
-      switch requests.answer(.get(pack)) {
-      case .got(let bytes):
-        examination.byteCount += bytes.count
-        guard ObjectHash(hashing: bytes) != hash else { break }
+    while case .get(.pack(_, let hash))? = queue.next {
+      switch queue.answerNext() {
+      case .got(let object):
+        examination.byteCount += object.bytes.count
+        guard object.hash != hash else { break }
         examination.damagedCount += 1
         damaged.insert(hash)
       case .missing:
         examination.absentCount += 1
         damaged.insert(hash)
-      default: throw SyncError.remote(requests.lastError ?? .unreachable)
+      default: throw SyncError.remote(queue.lastError ?? .unreachable)
       }
       examination.readCount += 1
-      report.requestCount = requests.count
-      report.byteCount = requests.byteCount
+      report.requestCount = queue.count
+      report.byteCount = queue.byteCount
       guard progress(report) else { return examination }
     }
     examination.isComplete = true

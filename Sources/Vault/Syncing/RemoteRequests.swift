@@ -33,7 +33,7 @@ struct RemoteRequests: Sendable {
     switch result {
     case .success(let answer):
       if case .put(_, let bytes) = request { byteCount += bytes.count }
-      if case .got(let bytes) = answer { byteCount += bytes.count }
+      if case .got(let object) = answer { byteCount += object.bytes.count }
       return answer
     case .failure(let error):
       lastError = error
@@ -58,7 +58,9 @@ struct RemoteRequests: Sendable {
       }
       return .listed(objects, at: time)
     case .get(let name):
-      return try remote.get(prefix + name.path, range: 0..<Self.answerByteCountLimit).map { .got($0) }
+      return try remote.get(prefix + name.path, range: 0..<Self.answerByteCountLimit).map {
+        .got(ReceivedObject($0))
+      }
         ?? .missing
     case .put(let name, let bytes):
       if !isReadOnly { try remote.put(prefix + name.path, bytes) }

@@ -24,11 +24,11 @@ struct SentCapture {
     return start..<min(start + SentFrame.partByteCount, capture.streamByteCount)
   }
 
-  /// Makes the capture whole in a store, from its further parts.
+  /// Makes the capture whole, from its further parts.
   /// - Parameter part: gives one of them, from 1.
-  func fill(_ store: CaptureStore, from part: (UInt16) throws -> SharedSecretBytes) throws {
+  func add(to filling: inout CaptureFilling, from part: (UInt16) throws -> SharedSecretBytes) throws {
     var count = 0
-    try store.fill(capture.id) {
+    try filling.add(capture.id) {
       guard count < furtherCount else { return nil }
       count += 1
       return try part(UInt16(count))

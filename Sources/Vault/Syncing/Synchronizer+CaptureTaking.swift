@@ -24,11 +24,13 @@ extension Synchronizer {
     if isNew { try alone { _ = try apply([], [.insert(capture, label)]) { _, _ in } } }
     let sent = SentCapture(capture: capture)
     do {
-      try sent.fill(store) { part in
-        guard let piece = try content(ContentName(version, part: part), at: remote) else {
-          throw SyncError.partMissing
+      try store.filling { filling in
+        try sent.add(to: &filling) { part in
+          guard let piece = try content(ContentName(version, part: part), at: remote) else {
+            throw SyncError.partMissing
+          }
+          return piece
         }
-        return piece
       }
     } catch {
       // A capture that the history does not know must be whole.

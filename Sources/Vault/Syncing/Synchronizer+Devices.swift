@@ -66,7 +66,7 @@ extension Synchronizer {
   }
 
   /// The user says that what a device removed or replaced, and what is held here, is right.
-  public func confirm(_ device: DeviceID) throws { try carryOut(.confirm(device)) }
+  public func confirm(_ device: DeviceID) throws { try carryOut(.confirm(device, at: now)) }
 
   /// Gives this device a new identifier with new keys, and leaves the old one to whoever else has it, or to the
   /// revocation that took it out. What waits here, and what of the old one does not count, is said again.

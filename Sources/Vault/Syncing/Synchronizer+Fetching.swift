@@ -32,28 +32,32 @@ extension Synchronizer {
     _ captures: [CaptureID], at remote: any Remote, progress: (SyncReport) -> Bool = { _ in true }
   ) throws -> [CaptureID] {
     let rows = try rows(of: captures).filter { !$0.isWhole }
+    guard let store = self.captures.store else { throw CaptureError.notFound }
     return try withoutActuallyEscaping(progress) { progress in
       var reader = reader(of: rows, fromPart: 1, at: remote, progress)
-      var broken: [CaptureID] = []
-      for row in rows where try !fill(row.id, &reader) {
-        // Of a place that is not the account's, nothing has parts.
-        guard try !broken.isEmpty || isThere(at: remote) else { throw SyncError.refused(.empty) }
-        broken.append(row.id)
+      return try store.filling { filling in
+        var broken: [CaptureID] = []
+        for row in rows where try !fill(row.id, store, &filling, &reader) {
+          // Of a place that is not the account's, nothing has parts.
+          guard try !broken.isEmpty || isThere(at: remote) else { throw SyncError.refused(.empty) }
+          broken.append(row.id)
+        }
+        return broken
       }
-      return broken
     }
   }
 
   /// - Returns: false when the remote does not have every part.
-  private func fill(_ capture: CaptureID, _ reader: inout PackReader) throws -> Bool {
-    guard let store = captures.store else { throw CaptureError.notFound }
+  private func fill(
+    _ capture: CaptureID, _ store: CaptureStore, _ filling: inout CaptureFilling, _ reader: inout PackReader
+  ) throws -> Bool {
     let sent = SentCapture(capture: try store.shared(capture))
     let versions = shownVersions(of: capture)
     guard !versions.isEmpty else { throw SyncError.notUploaded }
     // A bad member may have added it once more, with other further parts.
     for version in versions {
       do {
-        try sent.fill(store) { try reader.read(ContentName(version, part: $0)) }
+        try sent.add(to: &filling) { try reader.read(ContentName(version, part: $0)) }
         return true
       } catch SyncError.partMissing, CaptureError.corrupt { continue }
     }

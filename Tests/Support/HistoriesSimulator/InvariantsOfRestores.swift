@@ -25,7 +25,7 @@ extension Simulation {
       world.runQuietly(index, .sync, order: UInt64(number + 1))
       if let breach = world.breach { throw breach }
       for author in Set(world.computers.map(\.history.device)).sorted() {
-        world.step(index, .confirm(author))
+        world.step(index, .confirm(author, at: world.clock(index)))
       }
       world.runQuietly(index, .sync)
       world.fetch(index)

@@ -63,7 +63,7 @@ struct SimulatedServer: Sendable {
       return fault == .answerLost ? .failed : .listed(list(folder, for: device, end: end), at: now)
     case .get(let name):
       guard fault != .answerLost else { return .failed }
-      return object(name, for: device).map { .got($0) } ?? .missing
+      return object(name, for: device).map { .got(ReceivedObject($0)) } ?? .missing
     case .stat(let name):
       guard fault != .answerLost else { return .failed }
       return object(name, for: device).map { .found(byteCount: $0.count) } ?? .missing

@@ -22,6 +22,7 @@ extension Simulation {
       let index = index(device)
       computers[index].requests = []
       computers[index].beforeRun = computers[index].unacknowledged.count
+      computers[index].noteShown(at: now)
       step(index, .begin(purpose, at: clock(index)))
     case .answers(let device, let count, let seed):
       var generator = SeededGenerator(stream: seed)
@@ -44,7 +45,9 @@ extension Simulation {
       computers[index].saved = computers[index].saving()
     case .putBack(let device): putBack(index(device))
     case .confirm(let device):
-      for author in Set(computers.map(\.history.device)).sorted() { step(index(device), .confirm(author)) }
+      for author in Set(computers.map(\.history.device)).sorted() {
+        step(index(device), .confirm(author, at: clock(index(device))))
+      }
     case .attend(let device): attend(index(device))
     case .misbehave(let device, let misdeed, let choice): misbehave(index(device), misdeed, choice)
     case .server(let deed): perform(deed)

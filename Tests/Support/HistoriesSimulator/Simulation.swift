@@ -30,6 +30,8 @@ struct SimulatedComputer: Sendable {
   var beforeRun = 0
   var outcome: Outcome?
   var isBad = false
+  /// When its user could last see a version when a run began: the simulation's time, and its own.
+  private(set) var lastShown: [RecordVersion: (time: UInt64, clock: UInt64)] = [:]
 
   /// The objects that are on its disk.
   private(set) var objects: [StoredObject] = []
@@ -44,12 +46,21 @@ struct SimulatedComputer: Sendable {
     return history.step(event, on: &machine)
   }
 
+  mutating func noteShown(at now: UInt64) {
+    for record in history.shownRecords {
+      for shown in history.shownVersions(of: record) {
+        lastShown[RecordVersion(record: record, version: shown.version)] = (now, clock(now))
+      }
+    }
+  }
+
   /// A copy of its disk.
   func saving() -> DiskCopy { DiskCopy(history: history, machine: machine, objects: objects) }
 
   /// Its disk is as it was before.
   mutating func putBack(_ saved: DiskCopy) {
     (history, machine, objects) = (saved.history, saved.machine, saved.objects)
+    lastShown = [:]
   }
 
   /// The process ends, and another one reads what is on the disk.
@@ -304,7 +315,14 @@ struct Simulation: Sendable {
 
   private mutating func drop(_ name: RecordVersion, on index: Int, _ event: Event) {
     computers[index].machine.drop(name)
-    guard case .answer = event, removed[name] == nil, spoiled[name] == nil else { return }
+    guard case .answer = event else { return }
+    let delay = setting.limits.removalDelay
+    if let shown = computers[index].lastShown[name], shown.time + delay > now,
+      shown.clock + delay > clock(index)
+    {
+      fail(.s6, "device \(index) erased too early what it had shown")
+    }
+    guard removed[name] == nil, spoiled[name] == nil else { return }
     fail(.s6, "device \(index) erased what nobody removed")
   }
 

@@ -37,6 +37,8 @@ struct LocalStateTests {
     ]
     state.held = [segment: .brake, SegmentName(device: identifier(2), number: 4, hash: hash(4)): .alarm]
     state.confirmed = [segment]
+    state.late.note(identifier(2), from: 3, until: 24)
+    state.late.note(identifier(2), from: 5, until: 23)
     state.givenUp = [hash(13)]
     state.readBack = [KnownPlace(segment: segment, place: Place(pack: 1, entry: 2), lamport: 3): 4]
     state.remote.noteSeen(pack)
@@ -64,11 +66,12 @@ struct LocalStateTests {
     let bytes = state.bytes()
     #expect(
       Hexadecimal.text(SHA256.hash(bytes.rawSpan))
-        == "37bcd859b54c246dd9152aa4813012f5ffe199710d22754c4fed32806985123a")
+        == "1580f015971eeb487c016d57de96e5ede81f92671fcbc13e923546172dff7644")
     let read = try LocalState(bytes)
     #expect(read.bytes() == bytes)
     #expect(read.alarms == state.alarms && read.outbox == state.outbox && read.settled == state.settled)
-    #expect(read.held == state.held && read.remote.seen == state.remote.seen)
+    #expect(read.held == state.held && read.late == state.late)
+    #expect(read.remote.seen == state.remote.seen)
   }
 
   @Test("Places that were read back rise, whatever order a set has them in")

@@ -40,7 +40,7 @@ struct PackMemoryTests {
           objects.filter { $0.key.folder == folder }.map {
             ListedObject(name: $0.key, byteCount: $0.value.count, date: nil)
           }, at: nil)
-      case .get(let name): return objects[name].map { .got($0) } ?? .missing
+      case .get(let name): return objects[name].map { .got(ReceivedObject($0)) } ?? .missing
       case .stat(let name): return objects[name].map { .found(byteCount: $0.count) } ?? .missing
       case .put(let name, let bytes):
         objects[name] = bytes

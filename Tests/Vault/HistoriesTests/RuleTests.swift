@@ -21,6 +21,94 @@ struct RuleTests {
     return simulation
   }
 
+  @Test(
+    "What was held for long is erased 30 days after the hold, and not at its end", arguments: [false, true])
+  func heldForLong(hasFork: Bool) throws {
+    var simulation = Self.pair()
+    func run(_ device: Int) { simulation.perform(.run(device: device, .sync, seed: 0)) }
+    func pass(days: UInt64) { simulation.perform(.pass(seconds: days * 86_400)) }
+    // More than the brake lets through, or fewer.
+    for content in 0..<(hasFork ? 5 : 9) { simulation.perform(.add(device: 0, content: content)) }
+    run(0)
+    run(1)
+    if hasFork {
+      simulation.perform(.misbehave(device: 1, .fork, choice: 0))
+      run(0)
+      simulation.perform(.misbehave(device: 1, .wideRemoval, choice: 0))
+    } else {
+      simulation.perform(.removeAll(device: 1))
+      run(1)
+    }
+    func stored() -> Int {
+      let computer = simulation.computers[0]
+      return computer.history.records.versions.reduce(0) { count, entry in
+        count
+          + entry.value.keys.count {
+            computer.machine.hasFrame(of: ContentName(record: entry.key, version: $0))
+          }
+      }
+    }
+    run(0)
+    func holdsSomething() -> Bool { simulation.computers[0].history.holdsSomething }
+    try #require(holdsSomething())
+    func shown() -> Int { simulation.computers[0].history.shownRecords.count }
+    let before = (shown: shown(), stored: stored())
+    // Long after the removals came, the user lets them be.
+    for _ in 0..<6 {
+      pass(days: 7)
+      run(0)
+    }
+    if hasFork {
+      // With all that it did.
+      let bad = simulation.computers[1].history.device
+      let isRevoked = simulation.change(.revoke([bad], heads: nil), by: 0)
+      try #require(isRevoked)
+      simulation.perform(.run(device: 0, .verify, seed: 0))
+    } else {
+      simulation.perform(.confirm(device: 0))
+    }
+    run(0)
+    #expect(!holdsSomething() && shown() < before.shown)
+    #expect(stored() == before.stored)
+    for _ in 0..<4 {
+      pass(days: 7)
+      run(0)
+      #expect(stored() == before.stored)
+    }
+    pass(days: 7)
+    run(0)
+    #expect(stored() < before.stored)
+    try simulation.checkAlways()
+  }
+
+  @Test("What a device had to say when it was put back is not lost with an identifier that is revoked twice")
+  func putBack() throws {
+    var simulation = Simulation(Simulation.Setting(seed: 2))
+    func run(_ device: Int, _ purpose: Purpose = .sync) {
+      simulation.perform(.run(device: device, purpose, seed: 0))
+    }
+    simulation.perform(.enrol(by: 0))
+    simulation.perform(.copy(device: 0, sameRandomness: false))
+    run(0)
+    simulation.perform(.add(device: 0, content: 1))
+    // The copy joins again, and knows nothing of the message.
+    run(2)
+    simulation.perform(.attend(device: 2))
+    // The device says it, forgets that it did, and joins again, too.
+    simulation.perform(.save(device: 0))
+    run(0)
+    simulation.perform(.putBack(device: 0))
+    try simulation.comeToRest(isThorough: true)
+    for index in simulation.computers.indices {
+      let history = simulation.computers[index].history
+      let shown = history.shownRecords.flatMap { record in
+        history.shownVersions(of: record).map { RecordVersion(record: record, version: $0.version) }
+      }
+      let texts = shown.map { simulation.computers[index].machine.content(of: $0) }
+      #expect(texts == [simulation.parts(1)[0]])
+    }
+  }
+
   @Test("The highest lamport number is taken, and stops nobody") func lamport() throws {
     var simulation = Self.pair()
     for _ in 0..<3 { simulation.perform(.misbehave(device: 1, .highLamport, choice: 0)) }

@@ -33,8 +33,8 @@ struct RequestQueueTests {
     queue.add(names.map { .get($0) })
     for name in names {
       #expect(queue.next == .get(name))
-      guard case .got(let bytes) = queue.answerNext() else { return #expect(Bool(false), "no answer") }
-      #expect(RecordingRemote.bytes("\(Hexadecimal.text(account.bytes))/\(name.path)") == bytes)
+      guard case .got(let object) = queue.answerNext() else { return #expect(Bool(false), "no answer") }
+      #expect(RecordingRemote.bytes("\(Hexadecimal.text(account.bytes))/\(name.path)") == object.bytes)
     }
     #expect(queue.next == nil && queue.count == 12 && queue.byteCount > 12)
     #expect(remote.mostAtOnce == 4)

@@ -68,7 +68,8 @@ long coffer_page_size(void);
 /* Bytes of address space this process may have; -1 when there is no limit. */
 long long coffer_address_space_limit(void);
 
-/* Locks pages against swapping and keeps them out of core dumps and forked children. 0 when locked. */
+/* Keeps pages out of core dumps and forked children, and locks them against swapping or asks for huge ones.
+ * 0 when locked. */
 int coffer_guard_pages(void *pages, size_t count, int lock);
 
 /* Asks for huge pages, and keeps the pages out of core dumps. */

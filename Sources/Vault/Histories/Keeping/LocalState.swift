@@ -4,7 +4,7 @@
 //
 //   "COFHST01" (8) ‖ account (16) ‖ device: length (2), as in `device.add` ‖ another copy writes (1)
 //   ‖ former identifiers ‖ segments not said again ‖ choices of owners ‖ alarms ‖ held segments ‖ confirmed segments
-//   ‖ packs given up ‖ places read back ‖ the remote ‖ outbox
+//   ‖ late removals ‖ packs given up ‖ places read back ‖ the remote ‖ outbox
 //
 // Every list is a count (4) and its entries, which rise.
 
@@ -21,6 +21,7 @@ struct LocalState: Sendable {
   var alarms: Set<Alarm> = []
   var held: [SegmentName: Holds.Reason] = [:]
   var confirmed: Set<SegmentName> = []
+  var late = LateRemovals()
   var givenUp: Set<ObjectHash> = []
   var readBack: [KnownPlace: UInt64] = [:]
   var remote = RemoteKnowledge()
@@ -43,6 +44,7 @@ extension History {
     state.alarms = alarms
     state.held = holds.segments
     state.confirmed = holds.confirmed
+    state.late = holds.late
     state.givenUp = givenUp.union(staged?.packs.map(\.hash) ?? [])
     state.readBack = readBack
     state.remote = remote
@@ -79,6 +81,7 @@ extension LocalState {
       bytes.append(entry.value == .brake ? 1 : 2)
     }
     bytes.append(confirmed.sorted()) { $0.append($1) }
+    late.write(to: &bytes)
     bytes.append(givenUp.sorted()) { $0 += $1.bytes }
     bytes.append(readBack.sorted { $0.key.stateOrder < $1.key.stateOrder }) { bytes, entry in
       bytes.append(entry.key.segment)
@@ -115,6 +118,7 @@ extension LocalState {
       self.held[name] = reason == 1 ? .brake : .alarm
     }
     confirmed = Set(try fields.list { fields throws(FormatError) in try fields.segmentName() })
+    late = try LateRemovals(from: &fields)
     givenUp = Set(try fields.list { fields throws(FormatError) in try fields.hash() })
     let places = try fields.list { fields throws(FormatError) in
       let segment = try fields.segmentName()

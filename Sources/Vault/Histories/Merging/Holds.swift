@@ -44,6 +44,8 @@ struct Holds: Sendable {
   var segments: [SegmentName: Reason] = [:]
   /// Segments that the user let through; the brake does not count them again.
   var confirmed: Set<SegmentName> = []
+  /// Removals that hid nothing here for a while, or still do not.
+  var late = LateRemovals()
   fileprivate var days: [DeviceID: Day] = [:]
 
   /// Whether nothing is held.
@@ -100,7 +102,8 @@ extension History {
   }
 
   /// The user says that what is held of a device is right.
-  mutating func confirm(_ author: DeviceID, on machine: some Machine) -> [Effect] {
+  mutating func confirm(_ author: DeviceID, at now: UInt64, on machine: some Machine) -> [Effect] {
+    noteLateRemovals(at: now)
     let names = holds.segments.keys.filter { $0.device == author }
     for name in names {
       holds.segments[name] = nil

@@ -53,8 +53,9 @@ extension History {
   /// Carries out a change of the account. If it is refused, nothing of the slot stays here but what its keys opened of
   /// the control log.
   mutating func changeAccount(
-    _ change: AccountChange, with slot: OpenedSlot, on machine: inout some Machine
+    _ change: AccountChange, with slot: OpenedSlot, at now: UInt64, on machine: inout some Machine
   ) -> [Effect] {
+    noteLateRemovals(at: now)
     let keysBefore = keys
     var known: Set<ControlID> = []
     if case .settle(let at, _) = change { known = successors(of: at) }

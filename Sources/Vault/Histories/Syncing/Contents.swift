@@ -101,15 +101,15 @@ extension History {
 
   /// Takes every wanted content out of a pack.
   mutating func takePack(
-    _ object: [UInt8], hash: ObjectHash, of device: DeviceID, at now: UInt64, on machine: some Machine
+    _ object: ReceivedObject, hash: ObjectHash, of device: DeviceID, at now: UInt64, on machine: some Machine
   ) -> [Effect] {
     // In any case, what is not in it is looked for elsewhere.
     run?.absentPacks.insert(hash)
-    guard ObjectHash(hashing: object) == hash, let epoch = try? Pack.epoch(of: object), let keys = keys[epoch]
-    else { return [] }
+    guard object.hash == hash, let epoch = try? Pack.epoch(of: object.bytes), keys[epoch] != nil else {
+      return []
+    }
     remote.noteSeen(.pack(device, hash))
-    guard let directory = try? Pack.directory(of: object, keys: keys, account: account) else { return [] }
-    let pack = OpenedPack(hash: hash, object: object, directory: directory, keys: keys)
+    guard let pack = opened(object, as: .pack(device, hash)) else { return [] }
     var effects: [Effect] = []
     for content in contents(inPack: hash).sorted() where wanted.contains(content) {
       for place in places(of: content) {
@@ -136,13 +136,14 @@ extension History {
     of content: ContentName, at place: KnownPlace, in opened: OpenedPack
   ) -> SharedSecretBytes? {
     let entry = records.versions[content.version.record]?[content.version.version]
-    guard pack(at: place)?.hash == opened.hash,
-      let frame = try? Pack.entry(
-        place.place.entry, of: opened.object, directory: opened.directory, keys: opened.keys, account: account
-      ),
-      FrameHash(hashing: frame) == entry?.hash(ofPart: content.part)
+    let number = place.place.entry
+    guard pack(at: place)?.hash == opened.hash, let hash = entry?.hash(ofPart: content.part),
+      (1...UInt32(opened.directory.entries.count)).contains(number),
+      // An entry is compared with its hash when it is opened.
+      opened.directory.entries[Int(number) - 1].hash == hash.bytes
     else { return nil }
-    return frame
+    return try? Pack.entry(
+      number, of: opened.object, directory: opened.directory, keys: opened.keys, account: account)
   }
 
   // MARK: What no run gets unasked
@@ -159,12 +160,12 @@ extension History {
   }
 
   /// Opens a pack; nil if it is not what its name says, or its key is not here.
-  public func opened(_ object: [UInt8], as name: ObjectName) -> OpenedPack? {
-    guard case .pack(_, let hash) = name, ObjectHash(hashing: object) == hash,
-      let epoch = try? Pack.epoch(of: object), let keys = keys[epoch],
-      let directory = try? Pack.directory(of: object, keys: keys, account: account)
+  public func opened(_ object: ReceivedObject, as name: ObjectName) -> OpenedPack? {
+    guard case .pack(_, let hash) = name, object.hash == hash,
+      let epoch = try? Pack.epoch(of: object.bytes), let keys = keys[epoch],
+      let directory = try? Pack.directory(of: object.bytes, keys: keys, account: account)
     else { return nil }
-    return OpenedPack(hash: hash, object: object, directory: directory, keys: keys)
+    return OpenedPack(hash: hash, object: object.bytes, directory: directory, keys: keys)
   }
 
   /// A content out of a pack; nil if the pack does not have it.

@@ -22,7 +22,7 @@ public enum Event: Sendable {
   /// The user opened a slot and asks for a change of the account.
   case account(AccountChange, OpenedSlot, at: UInt64)
   /// The user says that held removals and replacements of a device are right.
-  case confirm(DeviceID)
+  case confirm(DeviceID, at: UInt64)
 }
 
 /// What a run is for.
@@ -99,7 +99,7 @@ public enum Request: Hashable, Sendable {
 public enum Answer: Sendable {
   /// The objects of a folder, and the server's time; nil where there is no server's clock.
   case listed([ListedObject], at: UInt64?)
-  case got([UInt8])
+  case got(ReceivedObject)
   /// `get` and `stat`: no such object.
   case missing
   /// `put` and `delete`.
@@ -108,6 +108,18 @@ public enum Answer: Sendable {
   case found(byteCount: Int)
   /// No answer came, or a refusal: nobody knows whether the request was carried out.
   case failed
+}
+
+/// The bytes of an object as somebody sent them, with their hash: the thread that gets them hashes them.
+public struct ReceivedObject: Sendable {
+  public let bytes: [UInt8]
+  /// SHA-256 of the bytes.
+  public let hash: ObjectHash
+
+  public init(_ bytes: [UInt8]) {
+    self.bytes = bytes
+    hash = ObjectHash(hashing: bytes)
+  }
 }
 
 /// An object in a list.

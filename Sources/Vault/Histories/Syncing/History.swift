@@ -136,10 +136,10 @@ extension History {
       begin(purpose, at: now, on: machine)
     case .answer(let request, let answer, let now):
       take(answer, to: request, at: now, on: &machine)
-    case .account(let change, let slot, _):
-      changeAccount(change, with: slot, on: &machine)
-    case .confirm(let device):
-      confirm(device, on: machine)
+    case .account(let change, let slot, let now):
+      changeAccount(change, with: slot, at: now, on: &machine)
+    case .confirm(let device, let now):
+      confirm(device, at: now, on: machine)
     }
   }
 

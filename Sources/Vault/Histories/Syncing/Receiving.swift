@@ -70,12 +70,13 @@ extension History {
 // MARK: Control operations, slots and segments
 
 extension History {
-  mutating func takeObject(_ object: [UInt8], name: ObjectName) {
+  mutating func takeObject(_ received: ReceivedObject, name: ObjectName) {
     // An object whose hash is not its name is not here yet: who has it writes it again.
-    guard let hash = name.hash, ObjectHash(hashing: object) == hash else {
+    guard let hash = name.hash, received.hash == hash else {
       run?.torn.insert(name)
       return
     }
+    let object = received.bytes
     guard !holdsObject(name) else { return }
     switch name {
     case .slot: if log.slotObjects.contains(hash) { keepSlot(object, hash: hash) }

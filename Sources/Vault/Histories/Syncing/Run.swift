@@ -61,6 +61,7 @@ struct Run: Sendable {
 
 extension History {
   mutating func begin(_ purpose: Purpose, at now: UInt64, on machine: some Machine) -> [Effect] {
+    noteLateRemovals(at: now)
     openOwnEnvelopes(on: machine)
     let isFull = purpose != .sync || remote.fullListing.map { $0 + limits.fullListingInterval <= now } ?? true
     run = Run(purpose, at: now, isFull: isFull, alarms: alarms)

@@ -41,8 +41,10 @@ extension History {
       switch change {
       case .add(let added):
         let (record, old, further) = (added.record, added.version, added.further)
-        // A device that was put back to an earlier state has sent this before.
-        if let known = records.versions[record]?[old], counts(known) { continue }
+        // A device that was put back to an earlier state, or a copy of it, has sent this before. What is left of an identifier
+        // that was revoked may be cut off by another revocation.
+        let sent = records.versions[record]?[old]?.addedBy.filter(counts) ?? []
+        if sent.contains(where: { !former.contains($0.device) }) { continue }
         let name = RecordVersion(record: record, version: old)
         let isHere = (0...UInt16(further.count)).allSatisfy {
           hasContent(ContentName(name, part: $0), on: machine)
@@ -59,8 +61,8 @@ extension History {
           renamed[name] = same.version
           continue
         }
-        let replaces = Set(added.replaces.map { renamed[RecordVersion(record: record, version: $0)] ?? $0 })
-          .sorted()
+        let replaced = added.replaces.map { renamed[RecordVersion(record: record, version: $0)] ?? $0 }
+        let replaces = Set(replaced + (sent.isEmpty ? [] : [old])).sorted()
         let version = Addition.version(
           kind: added.kind, lamport: nextLamport, device: device, record: record, storedAt: added.storedAt,
           replaces: replaces, frameHash: added.frameHash, further: further)

@@ -7,14 +7,16 @@ public import Primitives
 
 extension History {
   /// Whether a version's content may go for good: a removal or replacement that counts and is not held came here long
-  /// enough ago, by both clocks; and of a replaced version, the replacing content is here. Nobody replaces a capture but a bad
+  /// enough ago, by both clocks, and has hidden the version since; and of a replaced version, the replacing content is here. Nobody replaces a capture but a bad
   /// member: further parts of the other version need not be here, so that no replacement counts.
   func isDead(_ record: RecordID, _ version: Version, at now: UInt64) -> Bool {
     (records.marks[record]?[version] ?? []).contains { mark in
-      guard counts(mark.by), !isHeld(mark.by), let entry = chains.entries[mark.by],
-        entry.appliedAt + limits.removalDelay <= now
+      guard counts(mark.by), !isHeld(mark.by), let entry = chains.entries[mark.by] else { return false }
+      let late = holds.late.until(mark.by)
+      let since = max(entry.appliedAt, late ?? 0)
+      guard since + limits.removalDelay <= now,
+        isOldByAnotherClock(since, writtenAt: late == nil ? entry.writtenAt : nil)
       else { return false }
-      guard isOldByAnotherClock(entry) else { return false }
       guard mark.isReplacement else { return true }
       return records.versions[record]?[version]?.kind != .capture
         && hasReplacement(of: version, in: entry.segment, record: record)
@@ -28,14 +30,14 @@ extension History {
     } && pendingChanges(of: record).isEmpty
   }
 
-  /// Whether the server's clock says so too. Where it has none, four segments of our own, each a week after the one
-  /// before, must have come since.
-  private func isOldByAnotherClock(_ entry: ChainEntry) -> Bool {
-    if let serverTime = run?.serverTime, let writtenAt = entry.writtenAt {
+  /// Whether another clock says so too: the server's, if it knows a time. Else four segments of our own, each a week after the
+  /// one before, must have come since.
+  private func isOldByAnotherClock(_ since: UInt64, writtenAt: UInt64?) -> Bool {
+    if let serverTime = run?.serverTime, let writtenAt {
       return writtenAt <= serverTime && serverTime - writtenAt >= limits.removalDelay
     }
     var weeks = 0
-    var last = entry.appliedAt
+    var last = since
     for name in chains.segments(of: device) where weeks < 4 {
       guard let own = chains.entries[name], own.appliedAt >= last + Limits.week else { continue }
       weeks += 1

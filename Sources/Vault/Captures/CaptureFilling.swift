@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Captures of which large parts come to this device: their blobs are written one after the other, and several captures are
+// named in one transaction, since each waits for the disk some times.
+
+public import Primitives
+public import Secrets
+internal import Storage
+internal import Synchronization
+
+/// Captures that are being made whole. Until a transaction names their parts, they are as they were.
+public struct CaptureFilling: ~Copyable {
+  private let store: CaptureStore
+  private let keys: CaptureKeys
+  /// What is sealed and not named yet.
+  private var sealed: [CaptureID: [PartEntry]] = [:]
+  private var byteCount = 0
+
+  /// Bytes of parts after which captures are named.
+  private static let byteCountLimit = 64 << 20
+
+  fileprivate init(_ store: CaptureStore) throws {
+    self.store = store
+    keys = try store.prepareWriting()
+  }
+
+  /// Seals the parts of a capture's stream. Does nothing when it is whole.
+  ///
+  /// - Parameters:
+  ///   - id: the capture, which may be hidden.
+  ///   - piece: gives the stream in order, in pieces of any length; nil at its end. What it throws ends the work.
+  /// - Throws: `CaptureError.corrupt`, naming the part, when the stream is not the capture's; `.notFound`, `.locked`;
+  ///   `StorageError.full`, `.inUse`. The others that were added stay.
+  public mutating func add(_ id: CaptureID, from piece: () throws -> SharedSecretBytes?) throws {
+    guard sealed[id] == nil else { return }
+    try withoutActuallyEscaping(piece) { try add(id, PieceReader($0)) }
+    if byteCount >= Self.byteCountLimit { try nameParts() }
+  }
+
+  private mutating func add(_ id: CaptureID, _ stream: PieceReader) throws {
+    let record = try store.find(id, keys: keys, hidden: true).record
+    guard !record.isWhole else { return }
+    var sealing = CaptureSealing(id: id, keys: keys, blobs: store.file.blobs)
+    do {
+      for entry in record.largeParts { try sealing.add(entry, of: stream) }
+      guard try stream.isAtEnd() else { throw CaptureError.corrupt(record.largeParts.last?.part) }
+    } catch {
+      store.discard(sealing.blobNames, mayBeNamed: false)
+      throw error
+    }
+    sealed[id] = sealing.entries
+    byteCount += sealing.entries.reduce(0) { $0 + $1.byteCount }
+  }
+
+  /// Names what is sealed.
+  fileprivate mutating func nameParts() throws {
+    guard !sealed.isEmpty else { return }
+    let filled = sealed
+    (sealed, byteCount) = ([:], 0)
+    let blobs = filled.values.flatMap(\.blobs)
+    var isCommitting = false
+    do {
+      try store.file.blobs.synchronise()
+      isCommitting = true
+      try store.file.write(.captures) { transaction in
+        // Another writer may have removed them, if somebody has deleted our lock file.
+        guard try store.file.blobs.contain(blobs) else { throw StorageError.inUse }
+        for (id, entries) in filled {
+          _ = try store.change(id, transaction, keys: keys) { former in
+            guard let part = entries.first(where: { $0.part == former.part }) else { return }
+            former.place = part.place
+          }
+        }
+      }
+    } catch {
+      store.discard(blobs, mayBeNamed: isCommitting)
+      throw error
+    }
+  }
+}
+
+extension CaptureStore {
+  /// Makes captures whole: those that `body` adds, each once all of its parts have the hashes of its record. Those that were
+  /// added before an error stay.
+  ///
+  /// - Throws: what `body` throws; `StorageError.full`, `.inUse`; `CaptureError.notFound` when one of them was removed
+  ///   meanwhile.
+  public func filling<R>(_ body: (inout CaptureFilling) throws -> R) throws -> R {
+    // One at a time, as captures are added.
+    try adding.withLock { _ in
+      var filling = try CaptureFilling(self)
+      let result: R
+      do { result = try body(&filling) } catch {
+        try filling.nameParts()
+        throw error
+      }
+      try filling.nameParts()
+      return result
+    }
+  }
+
+  /// Makes one capture whole; see ``CaptureFilling/add(_:from:)``.
+  public func fill(_ id: CaptureID, from piece: () throws -> SharedSecretBytes?) throws {
+    try filling { try $0.add(id, from: piece) }
+  }
+}
+
+extension CaptureSealing {
+  /// Seals the next part of a stream.
+  /// - Throws: `CaptureError.corrupt`, naming the part, when these are not its bytes.
+  fileprivate mutating func add(_ entry: PartEntry, of stream: PieceReader) throws {
+    let source = PartSource(stream, byteCount: entry.byteCount)
+    do {
+      entry.part == .metadata ? try addMetadata(source) : try add(entry.part, source)
+    } catch CaptureError.cannotRead, CaptureError.malformedMetadata {
+      throw CaptureError.corrupt(entry.part)
+    }
+    guard entries.last?.hash == entry.hash else { throw CaptureError.corrupt(entry.part) }
+  }
+}
