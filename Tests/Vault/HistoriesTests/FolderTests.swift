@@ -49,7 +49,8 @@ private struct FolderDevice {
           }
         }
         return .listed(objects, at: list.time)
-      case .get(let name): return try remote.get(account + name.path).map { .got(ReceivedObject($0)) } ?? .missing
+      case .get(let name):
+        return try remote.get(account + name.path).map { .got(ReceivedObject($0)) } ?? .missing
       case .put(let name, let bytes):
         try remote.put(account + name.path, bytes)
         return .done
