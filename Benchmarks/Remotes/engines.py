@@ -128,13 +128,33 @@ class Coffer:
         """What a command prints."""
         return said([self.command, *arguments], self.env)
 
-    def restore(self, *options):
-        """Seconds that a second device takes to get all, as `second`."""
+    def measured(self, *arguments):
+        """Seconds of a command, and the most memory that it had, in bytes."""
+        began = time.perf_counter()
+        with open(os.devnull, "r+b") as nothing:
+            child = subprocess.Popen([self.command, *arguments], env=self.env, stdin=nothing, stdout=nothing, stderr=nothing)
+            _, status, usage = os.wait4(child.pid, 0)
+        if status != 0:
+            sys.exit(f"failed with {os.waitstatus_to_exitcode(status)}: {' '.join(arguments)}")
+        return time.perf_counter() - began, usage.ru_maxrss << 10
+
+    @property
+    def second(self):
+        """The home of a second device."""
+        return os.path.join(self.folder, "second")
+
+    def restoring(self, home, *options):
+        """The arguments of a restore into a home."""
         card = os.path.join(self.folder, "card")
         if not os.path.exists(card):
             self.run("remote", "card", "--out", card)
-        return self.run("--home", os.path.join(self.folder, "second"), "remote", "restore", "--card-file", card, "--name",
-                        "second", "--recovery-phrase-out", os.path.join(self.folder, "words2"), *options, *self.opening)
+        name = os.path.basename(home)
+        return ["--home", home, "remote", "restore", "--card-file", card, "--name", name, "--recovery-phrase-out",
+                os.path.join(self.folder, f"words-{name}"), *options, *self.opening]
+
+    def restore(self, *options, home=None):
+        """Seconds that a second device takes to get all."""
+        return self.run(*self.restoring(home or self.second, *options))
 
     def lock(self):
         """Ends the session."""

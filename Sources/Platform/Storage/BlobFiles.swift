@@ -2,7 +2,8 @@
 //
 // Large sealed values as files beside the database, in `blobs`, and segments of the search index in `search`: written
 // and synchronised before the row that names them, and removed after it. A file that no row names was left by a crash
-// and is removed. The contents are the business of the module that seals them.
+// and is removed, unless its writer still holds a lock on it (flock). The contents are the business of the module that
+// seals them.
 
 internal import CSystem
 internal import Glibc
@@ -39,7 +40,9 @@ public struct BlobFiles: Sendable {
     let descriptor = unsafe openat(
       folder.descriptor, name.text, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
     guard descriptor >= 0 else { throw StorageError(systemError: errno) }
-    return Writer(descriptor: descriptor, name: name, folder: folder)
+    // Where the file system knows no locks, its date alone keeps it.
+    flock(descriptor, LOCK_SH | LOCK_NB)
+    return Writer(claim: BlobClaim(descriptor: descriptor), name: name, folder: folder)
   }
 
   /// Opens a blob.
@@ -78,19 +81,25 @@ public struct BlobFiles: Sendable {
   /// - Throws: `StorageError.placeTaken` when their folder is a link.
   public func names() throws -> [BlobName] { try opened()?.names() ?? [] }
 
+  /// Whether somebody holds a ``BlobClaim`` on a blob.
+  public func isClaimed(_ name: BlobName) throws -> Bool { try opened()?.isClaimed(name) ?? false }
+
   /// Whether there is a file of each of these names.
   public func contain(_ names: some Sequence<BlobName>) throws -> Bool {
     guard let folder = try opened() else { return names.allSatisfy { _ in false } }
     return names.allSatisfy { folder.status($0)?.isRegularFile == true }
   }
 
-  /// Removes blobs that are not named, except those written after `time`: they belong to a writer that is at
-  /// work, whether or not it still has the lock.
+  /// Removes blobs that are not named, except those written after `time` and those that somebody claims: they belong to a
+  /// writer that is at work, whether or not it still has the lock.
   func sweep(except named: Set<BlobName>, writtenBy time: FileTime) throws {
     guard let folder = try opened() else { return }
     guard folder.isOwn else { throw StorageError.placeTaken(place) }
     for name in try folder.names() where !named.contains(name) {
-      if let status = folder.status(name), FileTime(status.st_mtim) <= time { folder.remove(name) }
+      guard let status = folder.status(name), FileTime(status.st_mtim) <= time, !folder.isClaimed(name) else {
+        continue
+      }
+      folder.remove(name)
     }
   }
 
@@ -136,6 +145,14 @@ private struct BlobFolder: ~Copyable {
   func status(_ name: BlobName) -> stat? {
     var status = stat()
     return unsafe fstatat(descriptor, name.text, &status, AT_SYMLINK_NOFOLLOW) == 0 ? status : nil
+  }
+
+  /// Whether a process holds a ``BlobClaim`` on it.
+  func isClaimed(_ name: BlobName) -> Bool {
+    let file = unsafe openat(descriptor, name.text, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOFOLLOW)
+    guard file >= 0 else { return false }
+    defer { close(file) }
+    return flock(file, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK
   }
 
   func remove(_ name: BlobName) {
@@ -192,37 +209,49 @@ public struct BlobName: Hashable, Sendable {
   private static let digits = Array("0123456789abcdef".utf8)
 }
 
+/// A blob that no row names yet. While this value is there, no writer takes the blob for one that a crash has left. Without
+/// it, only the writer's lock keeps others from that.
+public final class BlobClaim: Sendable {
+  fileprivate let descriptor: Int32
+
+  fileprivate init(descriptor: Int32) { self.descriptor = descriptor }
+
+  deinit { close(descriptor) }
+}
+
 extension BlobFiles {
   /// A blob that is being written. If it is dropped before ``finish()``, it is removed.
   public struct Writer: ~Copyable {
-    private let descriptor: Int32
+    private let claim: BlobClaim
     private let name: BlobName
     private let folder: BlobFolder
     private var isFinished = false
 
-    fileprivate init(descriptor: Int32, name: BlobName, folder: consuming BlobFolder) {
-      self.descriptor = descriptor
+    fileprivate init(claim: BlobClaim, name: BlobName, folder: consuming BlobFolder) {
+      self.claim = claim
       self.name = name
       self.folder = folder
     }
 
     deinit {
-      close(descriptor)
       if !isFinished { unsafe unlinkat(folder.descriptor, name.text, 0) }
     }
 
     /// Writes all of `bytes`.
     public mutating func write(_ bytes: RawSpan) throws {
       let result = unsafe bytes.withUnsafeBytes {
-        unsafe coffer_write_all(descriptor, $0.baseAddress, $0.count)
+        unsafe coffer_write_all(claim.descriptor, $0.baseAddress, $0.count)
       }
       guard result == 0 else { throw StorageError(systemError: errno) }
     }
 
     /// Waits until the bytes are on the disk. The name is durable only after ``BlobFiles/synchronise()``.
-    public consuming func finish() throws {
-      guard fsync(descriptor) == 0 else { throw StorageError(systemError: errno) }
+    /// - Returns: what keeps other processes from removing the blob before a row names it.
+    @discardableResult
+    public consuming func finish() throws -> BlobClaim {
+      guard fsync(claim.descriptor) == 0 else { throw StorageError(systemError: errno) }
       isFinished = true
+      return claim
     }
   }
 

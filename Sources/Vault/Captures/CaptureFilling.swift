@@ -8,20 +8,27 @@ public import Secrets
 internal import Storage
 internal import Synchronization
 
-/// Captures that are being made whole. Until a transaction names their parts, they are as they were.
+/// Captures that are being made whole. Until a transaction names their parts, they are as they were. Other processes write
+/// meanwhile: the writer's lock is taken when parts are named.
 public struct CaptureFilling: ~Copyable {
+  private struct Sealed {
+    let entries: [PartEntry]
+    let claims: [BlobClaim]
+  }
+
   private let store: CaptureStore
   private let keys: CaptureKeys
   /// What is sealed and not named yet.
-  private var sealed: [CaptureID: [PartEntry]] = [:]
+  private var sealed: [CaptureID: Sealed] = [:]
   private var byteCount = 0
 
-  /// Bytes of parts after which captures are named.
+  /// Bytes of parts, and captures, after which parts are named. A blob has an open file until then.
   private static let byteCountLimit = 64 << 20
+  private static let countLimit = 32
 
   fileprivate init(_ store: CaptureStore) throws {
     self.store = store
-    keys = try store.prepareWriting()
+    keys = try store.file.withWriting(tries: 60) { try store.prepareWriting() }
   }
 
   /// Seals the parts of a capture's stream. Does nothing when it is whole.
@@ -34,7 +41,7 @@ public struct CaptureFilling: ~Copyable {
   public mutating func add(_ id: CaptureID, from piece: () throws -> SharedSecretBytes?) throws {
     guard sealed[id] == nil else { return }
     try withoutActuallyEscaping(piece) { try add(id, PieceReader($0)) }
-    if byteCount >= Self.byteCountLimit { try nameParts() }
+    if byteCount >= Self.byteCountLimit || sealed.count >= Self.countLimit { try nameParts() }
   }
 
   private mutating func add(_ id: CaptureID, _ stream: PieceReader) throws {
@@ -48,33 +55,53 @@ public struct CaptureFilling: ~Copyable {
       store.discard(sealing.blobNames, mayBeNamed: false)
       throw error
     }
-    sealed[id] = sealing.entries
+    sealed[id] = Sealed(entries: sealing.entries, claims: sealing.claims)
     byteCount += sealing.entries.reduce(0) { $0 + $1.byteCount }
   }
 
-  /// Names what is sealed.
+  /// Names what is sealed. A capture that another process removed meanwhile, or made whole, stays as that left it.
   fileprivate mutating func nameParts() throws {
     guard !sealed.isEmpty else { return }
     let filled = sealed
     (sealed, byteCount) = ([:], 0)
-    let blobs = filled.values.flatMap(\.blobs)
-    var isCommitting = false
-    do {
-      try store.file.blobs.synchronise()
-      isCommitting = true
-      try store.file.write(.captures) { transaction in
-        // Another writer may have removed them, if somebody has deleted our lock file.
-        guard try store.file.blobs.contain(blobs) else { throw StorageError.inUse }
-        for (id, entries) in filled {
-          _ = try store.change(id, transaction, keys: keys) { former in
-            guard let part = entries.first(where: { $0.part == former.part }) else { return }
-            former.place = part.place
-          }
-        }
-      }
-    } catch {
-      store.discard(blobs, mayBeNamed: isCommitting)
+    let blobs = filled.values.flatMap(\.entries.blobs)
+    // Until they are named, the blobs are claimed.
+    defer { withExtendedLifetime(filled) {} }
+    do { try store.file.blobs.synchronise() } catch {
+      store.discard(blobs, mayBeNamed: false)
       throw error
+    }
+    try store.file.withWriting(tries: 60) {
+      do {
+        let named = try name(filled)
+        for name in blobs where !named.contains(name) { store.file.blobs.remove(name) }
+      } catch {
+        store.discard(blobs, mayBeNamed: true)
+        throw error
+      }
+    }
+  }
+
+  /// - Returns: the blobs that are named now.
+  private func name(_ filled: [CaptureID: Sealed]) throws -> Set<BlobName> {
+    try store.file.write(.captures) { transaction in
+      // Another writer may have removed them, if somebody has deleted our lock file.
+      guard try store.file.blobs.contain(filled.values.flatMap(\.entries.blobs)) else {
+        throw StorageError.inUse
+      }
+      var named: Set<BlobName> = []
+      for (id, sealed) in filled {
+        do {
+          _ = try store.change(id, transaction, keys: keys) { former in
+            guard former.place == .remote,
+              let part = sealed.entries.first(where: { $0.part == former.part })
+            else { return }
+            former.place = part.place
+            named.formUnion([part].blobs)
+          }
+        } catch CaptureError.notFound {}
+      }
+      return named
     }
   }
 }
@@ -83,8 +110,7 @@ extension CaptureStore {
   /// Makes captures whole: those that `body` adds, each once all of its parts have the hashes of its record. Those that were
   /// added before an error stay.
   ///
-  /// - Throws: what `body` throws; `StorageError.full`, `.inUse`; `CaptureError.notFound` when one of them was removed
-  ///   meanwhile.
+  /// - Throws: what `body` throws; `StorageError.full`, `.inUse`.
   public func filling<R>(_ body: (inout CaptureFilling) throws -> R) throws -> R {
     // One at a time, as captures are added.
     try adding.withLock { _ in

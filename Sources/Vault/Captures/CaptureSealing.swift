@@ -11,6 +11,8 @@ struct CaptureSealing: ~Copyable {
   private(set) var entries: [PartEntry] = []
   /// Sealed parts that are small enough for a row.
   private(set) var rows: [(CapturePart, [UInt8])] = []
+  /// Of the blobs.
+  private(set) var claims: [BlobClaim] = []
   private var cipher: PartCipher
   private let blobs: BlobFiles
 
@@ -52,7 +54,7 @@ struct CaptureSealing: ~Copyable {
       var writer = try blobs.create(name: name)
       try writer.write(Self.blobMagic.rawSpan)
       hash = try cipher.seal(part, byteCount: byteCount, from: source.read) { try writer.write($0) }
-      try writer.finish()
+      claims.append(try writer.finish())
       place = .blob(name)
     }
     entries.append(PartEntry(part: part, byteCount: byteCount, hash: hash, place: place))

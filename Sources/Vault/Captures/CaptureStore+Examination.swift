@@ -40,7 +40,8 @@ extension CaptureStore {
     findings.damaged = scan.damaged
     findings.strayPartCount = Int(strays)
     let stored = Set(try file.blobs.names())
-    findings.strayBlobCount = stored.subtracting(rows.flatMap(\.record.blobs)).count
+    let strayBlobs = stored.subtracting(rows.flatMap(\.record.blobs))
+    findings.strayBlobCount = try strayBlobs.count { try !file.blobs.isClaimed($0) }
     for (index, row) in rows.enumerated() {
       do {
         guard stored.isSuperset(of: row.record.blobs), try partsInRows(row) == row.record.partsInRows else {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The large parts of captures: fetched when somebody asks for them, and released when the remote surely has them. Unlike a
-// run, a fetch holds the writer's lock over its requests: a writer that came between would sweep the blobs that no row names.
+// The large parts of captures: fetched when somebody asks for them, and released when the remote surely has them. Other
+// commands write meanwhile.
 
 public import Captures
 internal import Histories

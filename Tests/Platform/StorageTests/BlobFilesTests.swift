@@ -59,6 +59,25 @@ struct BlobFilesTests {
     #expect(try FileManager.default.contentsOfDirectory(atPath: home.path + "/blobs") == [])
   }
 
+  @Test("A blob that somebody claims is not swept by the next writer")
+  func claims() throws {
+    let home = try TemporaryHome()
+    let blobs = try blobs(home)
+    try write([1], name(1), blobs)
+    var writer = try blobs.create(name: name(2))
+    try writer.write([2].span.bytes)
+    var claim: BlobClaim? = try writer.finish()
+    func sweep() throws -> [BlobName] {
+      let file = try DatabaseFile.open(home: home.path)
+      try file.sweepBlobs(except: [])
+      return try file.blobs.names()
+    }
+    #expect(try sweep() == [name(2)])
+    #expect(try claim.map { _ in try read(name(2), blobs) } == [2])
+    claim = nil
+    #expect(try sweep() == [])
+  }
+
   @Test("A name is given once, and a link is not followed")
   func takenName() throws {
     let home = try TemporaryHome()
