@@ -118,6 +118,34 @@ public struct AuditLog: Equatable, Sendable {
     case messagesPutBack = 71
     /// Messages of the trash were erased; how many.
     case messagesErased = 72
+    /// An account of several devices was made.
+    case accountMade = 80
+    /// This coffer has joined an account.
+    case accountJoined = 81
+    /// The account was forgotten here.
+    case accountForgotten = 82
+    /// Another device was let into the account.
+    case deviceApproved = 83
+    /// A device of the account was revoked.
+    case deviceRevoked = 84
+    /// This device has joined its account again.
+    case deviceRejoined = 85
+    /// What opens the account was changed: a passphrase, words or the card.
+    case accountSecretsChanged = 86
+    /// The owner has chosen between continuations of the account.
+    case accountSettled = 87
+    /// Held removals of a device were confirmed.
+    case removalsConfirmed = 88
+    /// Messages and captures that were cut off were taken in; how many.
+    case quarantineTaken = 89
+    /// Captures were freed here; how many.
+    case capturesReleased = 90
+    /// The account was moved to another place.
+    case accountMoved = 91
+    /// Packs of removed messages were deleted at the place; how many.
+    case packsDeleted = 92
+    /// The account was deleted at its place.
+    case accountDestroyed = 93
     /// Git had a commit, a tag or a push signed.
     case gitSigned = 60
     /// The same with a key of version 6, for the first time: what that means was said.
@@ -227,6 +255,14 @@ extension Coffer {
       Self.log.error("a line of the audit log is left out")
     }
     counter.countUpIfDue()
+  }
+
+  /// Adds a line to the audit log after the account was changed. As with all lines, one that cannot be written is left out.
+  public func noteAccountChange(_ event: AuditLog.Event, count: Int = 0) {
+    // Others may write while the run that follows waits for the place.
+    do { try file.withWriting(tries: 60) { audit(event, count: count) } } catch {
+      Self.log.error("a line of the audit log is left out")
+    }
   }
 
   /// Runs an operation and adds its entry to the audit log: in the same transaction if the keychain is in the

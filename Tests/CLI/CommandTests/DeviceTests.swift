@@ -46,6 +46,10 @@ struct DeviceTests {
     #expect(taken.status == 0 && taken.error == "1 message taken in; 'coffer sync' sends it.\n", "\(taken)")
     #expect(try devices.first(["show", "Plant"]).output.contains("planted"))
     #expect(try devices.first(["sync"]).error.contains("1 sent"))
+    let audit = try devices.first(["audit", "--json"]).output
+    let events = ["account_made", "device_revoked", "quarantine_taken"]
+    #expect(events.allSatisfy(audit.contains), "\(audit)")
+    #expect(try devices.second(["audit"]).output.contains("  account joined\n"))
   }
 
   @Test("A copied device says that it was copied, and goes on as a new one")
@@ -75,6 +79,7 @@ struct DeviceTests {
     }
     let list = try devices.first(["device", "list"]).output
     #expect(list.split(separator: "\n").count == 3 && list.contains("revoked"), "\(list)")
+    #expect(try copy(["audit"]).output.contains("  account joined again\n"))
   }
 
   @Test("A passphrase that was changed here is given to the account, and slots come and go")

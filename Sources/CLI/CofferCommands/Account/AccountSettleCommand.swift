@@ -61,6 +61,7 @@ struct AccountSettleCommand: CofferCommand {
       try open.synchronizer.settle(
         fork, on: fork.branches[number - 1].id, with: secret, at: remote, progress: goesOn)
     }
+    open.coffer.noteAccountChange(.accountSettled)
     tell(view, chosen: number, isOfBranch, context)
     try SyncEnding(report, open.synchronizer).check(context)
   }
@@ -92,7 +93,10 @@ struct AccountSettleCommand: CofferCommand {
             return fork.branches[choice.number - 1].id
           }, progress: goesOn)
       }
-      if let chosen { tell(chosen.view, chosen: chosen.number, isOfBranch, context) }
+      if let chosen {
+        open.coffer.noteAccountChange(.accountSettled)
+        tell(chosen.view, chosen: chosen.number, isOfBranch, context)
+      }
       try SyncEnding(report, open.synchronizer).check(context)
       guard chosen == nil else { return }
     }

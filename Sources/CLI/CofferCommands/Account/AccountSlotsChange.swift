@@ -223,8 +223,11 @@ struct AccountSlotsChange {
   private func changing(
     usesWords: Bool, _ work: ((SyncReport) -> Bool) throws -> SyncReport
   ) throws -> SyncReport {
-    do { return try OpenAccount.watching("changing the account", context, work) } catch SyncError.wrongSecret
-    {
+    do {
+      let report = try OpenAccount.watching("changing the account", context, work)
+      open.coffer.noteAccountChange(.accountSecretsChanged)
+      return report
+    } catch SyncError.wrongSecret {
       throw AccountOpening.wrong(usesWords)
     }
   }

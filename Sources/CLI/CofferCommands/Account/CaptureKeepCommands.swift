@@ -165,6 +165,7 @@ extension OpenAccount {
     try SyncEnding(report, synchronizer).check(context)
     let remote = try place.reached()
     var (released, byteCount) = ([CaptureID](), 0)
+    defer { if !released.isEmpty { coffer.noteAccountChange(.capturesReleased, count: released.count) } }
     let broken: [CaptureID]
     do {
       broken = try Self.watching("reading back", context) { goesOn in

@@ -74,6 +74,7 @@ struct RemoteAddCommand: CofferCommand {
     let synchronizer = try coffer.account.make(
       at: remote, place, passphrase: passphrase, words: words, costs: .recommended,
       enclave: context.machine.enclaveForNewKeys(), name: deviceName, isAnother: another)
+    coffer.noteAccountChange(.accountMade)
     try send(OpenAccount(coffer, synchronizer), deviceName, context)
   }
 

@@ -108,6 +108,7 @@ struct RemoteForgetCommand: CofferCommand {
         otherwise: "the account was not forgotten")
     }
     try coffer.account.forget()
+    coffer.noteAccountChange(.accountForgotten)
     if context.isJSON { return JSON.print(["remote": "forgotten"]) }
     context.remark("The account is forgotten. Your messages are here, and what is at the place stays there.")
     context.remark("Other devices still list this one.")

@@ -70,6 +70,7 @@ struct RemoteDestroyCommand: CofferCommand {
       }
       throw failure
     }
+    open.coffer.noteAccountChange(.accountDestroyed)
     if context.isJSON {
       return JSON.print(Answer(objects: remains.objectCount, byteCount: remains.byteCount))
     }

@@ -99,6 +99,7 @@ struct RemoteJoinCommand: CofferCommand {
   private func tell(_ account: OpenAccount, _ report: SyncReport, _ context: CommandContext) throws {
     let ending = SyncEnding(report, account.synchronizer)
     if account.synchronizer.isMember {
+      account.coffer.noteAccountChange(.accountJoined)
       context.remark("This device belongs to the account as '\(account.deviceName)'.")
     }
     if !ending.isQuiet { context.remark("\(ending.counts)") }

@@ -53,6 +53,7 @@ struct RemoteMoveCommand: CofferCommand {
     let last = try OpenAccount(coffer, synchronizer).run("getting what is new", .sync, context)
     guard !Interruption.isRequested else { throw Failure.interrupted("nothing was moved") }
     try synchronizer.move(to: place)
+    coffer.noteAccountChange(.accountMoved)
     let account = try OpenAccount(coffer, synchronizer)
     let ending: SyncEnding
     do {

@@ -112,6 +112,7 @@ struct RemoteRestoreCommand: CofferCommand {
       }
       throw error
     }
+    coffer.noteAccountChange(.accountJoined)
     if isNew { context.advise(coffer) }
     if let captures { try synchronizer.setGetsCaptures(captures == .all) }
     // The coffer is there, whatever came of that.

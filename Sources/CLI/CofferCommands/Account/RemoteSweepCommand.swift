@@ -55,6 +55,9 @@ struct RemoteSweepCommand: CofferCommand {
     if report.outcome == .sweepRefused {
       throw Failure(sweepRefused: report, account.synchronizer.devices)
     }
+    if report.deletedCount > 0 {
+      account.coffer.noteAccountChange(.packsDeleted, count: report.deletedCount)
+    }
     try SyncEnding(report, account.synchronizer).check(context)
     let byteCount = dead?.byteCount ?? 0
     if context.isJSON { return JSON.print(Answer(deleted: report.deletedCount, byteCount: byteCount)) }

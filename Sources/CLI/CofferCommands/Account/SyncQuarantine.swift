@@ -87,6 +87,9 @@ struct SyncQuarantine {
   func take(_ words: [String], _ context: CommandContext) throws {
     let chosen = try words.map(message)
     let taking = try account.synchronizer.takeFromQuarantine(chosen) { try account.place.reached() }
+    if !taking.taken.isEmpty {
+      account.coffer.noteAccountChange(.quarantineTaken, count: taking.taken.count)
+    }
     if context.isJSON {
       JSON.print(
         TakenAnswer(

@@ -100,6 +100,20 @@ extension AuditLog.Event {
     case .contactCertified: "contact_certified"
     case .gitSigned: "git_signed"
     case .gitSignedExplained: "git_signed_explained"
+    case .accountMade: "account_made"
+    case .accountJoined: "account_joined"
+    case .accountForgotten: "account_forgotten"
+    case .deviceApproved: "device_approved"
+    case .deviceRevoked: "device_revoked"
+    case .deviceRejoined: "device_rejoined"
+    case .accountSecretsChanged: "account_secrets_changed"
+    case .accountSettled: "account_settled"
+    case .removalsConfirmed: "removals_confirmed"
+    case .quarantineTaken: "quarantine_taken"
+    case .capturesReleased: "captures_released"
+    case .accountMoved: "account_moved"
+    case .packsDeleted: "packs_deleted"
+    case .accountDestroyed: "account_destroyed"
     }
   }
 
@@ -158,6 +172,20 @@ extension AuditLog.Event {
     case .contactCertified: "contact certified"
     case .gitSigned: "signature made for git"
     case .gitSignedExplained: "signature made for git, version 6 explained"
+    case .accountMade: "account of several devices made"
+    case .accountJoined: "account joined"
+    case .accountForgotten: "account forgotten"
+    case .deviceApproved: "device let into the account"
+    case .deviceRevoked: "device of the account revoked"
+    case .deviceRejoined: "account joined again"
+    case .accountSecretsChanged: "what opens the account changed"
+    case .accountSettled: "continuation of the account chosen"
+    case .removalsConfirmed: "held removals of a device confirmed"
+    case .quarantineTaken: "taken from the quarantine"
+    case .capturesReleased: "captures released"
+    case .accountMoved: "account moved"
+    case .packsDeleted: "packs of removed messages deleted"
+    case .accountDestroyed: "account deleted at its place"
     }
   }
 }
