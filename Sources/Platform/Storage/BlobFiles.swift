@@ -40,8 +40,9 @@ public struct BlobFiles: Sendable {
     let descriptor = unsafe openat(
       folder.descriptor, name.text, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
     guard descriptor >= 0 else { throw StorageError(systemError: errno) }
-    // Where the file system knows no locks, its date alone keeps it.
-    flock(descriptor, LOCK_SH | LOCK_NB)
+    // Who looks whether there is a claim holds a lock for a moment. Where the file system knows no locks, the date alone
+    // keeps the blob.
+    while flock(descriptor, LOCK_SH) != 0, errno == EINTR {}
     return Writer(claim: BlobClaim(descriptor: descriptor), name: name, folder: folder)
   }
 
@@ -81,7 +82,7 @@ public struct BlobFiles: Sendable {
   /// - Throws: `StorageError.placeTaken` when their folder is a link.
   public func names() throws -> [BlobName] { try opened()?.names() ?? [] }
 
-  /// Whether somebody holds a ``BlobClaim`` on a blob.
+  /// Whether a process holds a ``BlobClaim`` on a blob.
   public func isClaimed(_ name: BlobName) throws -> Bool { try opened()?.isClaimed(name) ?? false }
 
   /// Whether there is a file of each of these names.
@@ -147,12 +148,14 @@ private struct BlobFolder: ~Copyable {
     return unsafe fstatat(descriptor, name.text, &status, AT_SYMLINK_NOFOLLOW) == 0 ? status : nil
   }
 
-  /// Whether a process holds a ``BlobClaim`` on it.
+  /// Whether a process holds a ``BlobClaim`` on it. One of which that cannot be told counts as claimed: it is removed another
+  /// time.
   func isClaimed(_ name: BlobName) -> Bool {
     let file = unsafe openat(descriptor, name.text, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOFOLLOW)
-    guard file >= 0 else { return false }
+    // Not there, or a link, of which only the name is removed.
+    guard file >= 0 else { return errno != ENOENT && errno != ELOOP }
     defer { close(file) }
-    return flock(file, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK
+    return flock(file, LOCK_EX | LOCK_NB) != 0 && ![ENOLCK, ENOSYS, EOPNOTSUPP].contains(errno)
   }
 
   func remove(_ name: BlobName) {
@@ -209,8 +212,8 @@ public struct BlobName: Hashable, Sendable {
   private static let digits = Array("0123456789abcdef".utf8)
 }
 
-/// A blob that no row names yet. While this value is there, no writer takes the blob for one that a crash has left. Without
-/// it, only the writer's lock keeps others from that.
+/// A blob that no row names yet. While this value is there, no writer takes the blob for one that a crash has left: its file
+/// is locked (flock), until the value goes or the process ends.
 public final class BlobClaim: Sendable {
   fileprivate let descriptor: Int32
 

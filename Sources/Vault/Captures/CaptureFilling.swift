@@ -31,7 +31,7 @@ public struct CaptureFilling: ~Copyable {
     keys = try store.file.withWriting(tries: 60) { try store.prepareWriting() }
   }
 
-  /// Seals the parts of a capture's stream. Does nothing when it is whole.
+  /// Seals the parts of a capture's stream. Does nothing when it is whole. Call ``nameIfDue()`` after it.
   ///
   /// - Parameters:
   ///   - id: the capture, which may be hidden.
@@ -41,6 +41,11 @@ public struct CaptureFilling: ~Copyable {
   public mutating func add(_ id: CaptureID, from piece: () throws -> SharedSecretBytes?) throws {
     guard sealed[id] == nil else { return }
     try withoutActuallyEscaping(piece) { try add(id, PieceReader($0)) }
+  }
+
+  /// Names what is sealed, if that is much: until then it is lost when the process ends.
+  /// - Throws: `StorageError.full`, `.inUse`; `CaptureError.corrupt`, `.locked`. Nothing of what was to be named stays.
+  public mutating func nameIfDue() throws {
     if byteCount >= Self.byteCountLimit || sealed.count >= Self.countLimit { try nameParts() }
   }
 
@@ -67,18 +72,23 @@ public struct CaptureFilling: ~Copyable {
     let blobs = filled.values.flatMap(\.entries.blobs)
     // Until they are named, the blobs are claimed.
     defer { withExtendedLifetime(filled) {} }
-    do { try store.file.blobs.synchronise() } catch {
-      store.discard(blobs, mayBeNamed: false)
-      throw error
-    }
-    try store.file.withWriting(tries: 60) {
-      do {
-        let named = try name(filled)
-        for name in blobs where !named.contains(name) { store.file.blobs.remove(name) }
-      } catch {
-        store.discard(blobs, mayBeNamed: true)
-        throw error
+    var isNaming = false
+    do {
+      try store.file.blobs.synchronise()
+      try store.file.withWriting(tries: 60) {
+        do {
+          isNaming = true
+          let named = try name(filled)
+          for name in blobs where !named.contains(name) { store.file.blobs.remove(name) }
+        } catch {
+          // While others cannot write.
+          store.discard(blobs, mayBeNamed: true)
+          throw error
+        }
       }
+    } catch {
+      if !isNaming { store.discard(blobs, mayBeNamed: false) }
+      throw error
     }
   }
 
@@ -93,8 +103,11 @@ public struct CaptureFilling: ~Copyable {
       for (id, sealed) in filled {
         do {
           _ = try store.change(id, transaction, keys: keys) { former in
+            // Another process may have taken the capture in anew, with other parts.
             guard former.place == .remote,
-              let part = sealed.entries.first(where: { $0.part == former.part })
+              let part = sealed.entries.first(where: {
+                ($0.part, $0.hash, $0.byteCount) == (former.part, former.hash, former.byteCount)
+              })
             else { return }
             former.place = part.place
             named.formUnion([part].blobs)
@@ -117,7 +130,10 @@ extension CaptureStore {
       var filling = try CaptureFilling(self)
       let result: R
       do { result = try body(&filling) } catch {
-        try filling.nameParts()
+        do { try filling.nameParts() } catch {
+          // The first error says more; the captures are as they were.
+          Self.log.error("parts that had come are not kept")
+        }
         throw error
       }
       try filling.nameParts()

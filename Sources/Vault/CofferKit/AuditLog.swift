@@ -118,6 +118,10 @@ public struct AuditLog: Equatable, Sendable {
     case messagesPutBack = 71
     /// Messages of the trash were erased; how many.
     case messagesErased = 72
+    /// Git had a commit, a tag or a push signed.
+    case gitSigned = 60
+    /// The same with a key of version 6, for the first time: what that means was said.
+    case gitSignedExplained = 61
     /// An account of several devices was made.
     case accountMade = 80
     /// This coffer has joined an account.
@@ -146,10 +150,6 @@ public struct AuditLog: Equatable, Sendable {
     case packsDeleted = 92
     /// The account was deleted at its place.
     case accountDestroyed = 93
-    /// Git had a commit, a tag or a push signed.
-    case gitSigned = 60
-    /// The same with a key of version 6, for the first time: what that means was said.
-    case gitSignedExplained = 61
   }
 
   /// One line of the log.

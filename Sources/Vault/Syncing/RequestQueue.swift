@@ -16,6 +16,8 @@ final class RequestQueue {
   private var waiting: [Request] = []
   /// Of the next requests those that are under way, in their order.
   private var begun: [Errand] = []
+  /// Packs that are put at once. On a slow line each is through earlier alone, and need not be sent again after a cut.
+  private var putLimit = 1
 
   /// Requests under way at once, and answers in memory, with the one that the caller works on: as many as the courier
   /// carries out. An answer has at most ``RemoteRequests/answerByteCountLimit`` bytes.
@@ -45,14 +47,30 @@ final class RequestQueue {
   func answerNext() -> Answer {
     beginAhead()
     guard let request = waiting.popLast() else { preconditionFailure("nobody asked for anything") }
-    guard !begun.isEmpty else { return requests.answer(request) }
-    return requests.note(begun.removeFirst().wait(), of: request)
+    // Those that are under way with it share the line.
+    let sharing = max(1, begun.count)
+    let (result, duration) =
+      begun.isEmpty ? timed { requests.carryOut(request) } : begun.removeFirst().wait()
+    if case .put(.pack, let bytes) = request, case .success = result {
+      putLimit = Self.putLimit(putLimit, after: bytes.count, in: duration, sharing: sharing)
+    }
+    return requests.note(result, of: request)
   }
+
+  /// How many packs are put at once after one took so long, while so many shared the line. A small one tells nothing of it.
+  static func putLimit(_ before: Int, after byteCount: Int, in duration: Duration, sharing: Int) -> Int {
+    guard byteCount >= 1 << 20 else { return before }
+    return duration * quickByteCountPerSecond < .seconds(byteCount * sharing) ? limit : 1
+  }
+
+  /// At this speed a pack takes eight seconds, which may be lost; waiting for answers costs little beside it.
+  private static let quickByteCountPerSecond = 2 << 20
 
   /// Begins what is next. A request that is alone needs no thread.
   private func beginAhead() {
     while begun.count < min(Self.limit, waiting.count), waiting.count > 1 || !begun.isEmpty {
       let request = waiting[waiting.count - 1 - begun.count]
+      if case .put = request, begun.count >= putLimit { return }
       guard request.mayOverlap, let errand = Errand(request, requests) else { return }
       begun.append(errand)
     }
@@ -61,8 +79,10 @@ final class RequestQueue {
 
 /// A request that a thread of its own carries out.
 private final class Errand {
+  typealias TimedAnswer = (result: Result<Answer, RemoteError>, duration: Duration)
+
   private final class Place: Sendable {
-    let answer = Mutex<Result<Answer, RemoteError>?>(nil)
+    let answer = Mutex<TimedAnswer?>(nil)
   }
 
   private let place = Place()
@@ -71,7 +91,7 @@ private final class Errand {
   /// Nil when there is no thread to be had.
   init?(_ request: Request, _ requests: RemoteRequests) {
     let thread = WorkerThread { [place, requests] in
-      let answer = requests.carryOut(request)
+      let answer = timed { requests.carryOut(request) }
       place.answer.withLock { $0 = answer }
     }
     guard let thread else { return nil }
@@ -79,13 +99,19 @@ private final class Errand {
   }
 
   /// Waits for the answer; to be called once.
-  func wait() -> Result<Answer, RemoteError> {
+  func wait() -> TimedAnswer {
     thread.join()
     guard let answer = place.answer.withLock({ $0.take() }) else {
       preconditionFailure("a thread ended early")
     }
     return answer
   }
+}
+
+private func timed<R>(_ body: () -> R) -> (result: R, duration: Duration) {
+  let start = ContinuousClock.now
+  let result = body()
+  return (result, ContinuousClock.now - start)
 }
 
 extension Request {

@@ -5,6 +5,7 @@
 internal import Captures
 public import Histories
 internal import Keychains
+public import Vaults
 
 /// How a coffer stands to its account.
 public struct SyncStatus: Sendable {
@@ -28,6 +29,9 @@ public struct SyncStatus: Sendable {
   public let needsSlot: Bool
   /// Changes that a revocation cut off and that would change something.
   public let quarantinedCount: Int
+  /// Messages that devices changed at once: one version is shown, the others are in its history; with the titles that are
+  /// shown, nil where there is none.
+  public let changedTwice: [(message: MessageID, title: String?)]
   /// Whether the account opens with another passphrase than this coffer, as far as this device knows.
   public let passphraseDiffers: Bool
   /// Twelve words that the approving device shows too, while this one asks to be enrolled.
@@ -49,7 +53,14 @@ extension Synchronizer {
       capturesElsewhereCount: try (captures.captures() ?? [:]).values.count { !$0.isWhole && !$0.isHidden },
       lastComplete: state.lastComplete == 0 ? nil : state.lastComplete, devices: devices,
       alarms: history.alarms, stop: history.stop, needsSlot: history.needsSlot,
-      quarantinedCount: quarantinedCount, passphraseDiffers: try passphraseDiffers(),
+      quarantinedCount: quarantinedCount, changedTwice: try changedTwice(),
+      passphraseDiffers: try passphraseDiffers(),
       enrolmentWords: awaitsApproval ? enrolmentWords : nil, words: historyWords)
+  }
+
+  private func changedTwice() throws -> [(message: MessageID, title: String?)] {
+    let messages = history.messagesChangedTwice
+    let titles = try titles(of: messages.compactMap(shownRow))
+    return messages.map { message in (message, shownRow(of: message).flatMap { titles[$0] }) }
   }
 }

@@ -147,6 +147,8 @@ extension Synchronizer {
     let waiting = history.waitingCaptures
     guard let store = captures.store, !waiting.isEmpty else { return }
     try file.withWriting(tries: 60) { try store.noteUploads(.uploading, of: waiting) }
+    // One that came from another device, and is sent by this one now, had been uploaded.
+    captures.forgetRows()
   }
 
   /// Captures whose parts and segments were all acknowledged are uploaded; the attempt of the others has failed.

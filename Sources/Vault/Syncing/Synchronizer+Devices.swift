@@ -54,10 +54,9 @@ extension Synchronizer {
     return try run(.sync, at: remote, progress: progress)
   }
 
-  /// How many changes of a device that are here would have no effect, if it was revoked since a time.
-  public func changeCount(of device: DeviceID, since: Int64) -> Int {
-    history.operationCount(
-      of: device, beyond: history.heads(of: device, before: UInt64(clamping: since)))
+  /// What of a device that is here would have no effect, if it was revoked since a time.
+  public func cutOff(of device: DeviceID, since: Int64) -> CutOff {
+    history.cutOff(of: device, beyond: history.heads(of: device, before: UInt64(clamping: since)))
   }
 
   /// Whether something of a device that counts would have no effect, if it was revoked since a time.

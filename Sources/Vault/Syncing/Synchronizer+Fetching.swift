@@ -51,15 +51,18 @@ extension Synchronizer {
   private func fill(
     _ capture: CaptureID, _ store: CaptureStore, _ filling: inout CaptureFilling, _ reader: inout PackReader
   ) throws -> Bool {
-    let sent = SentCapture(capture: try store.shared(capture))
+    let sent: SentCapture
+    // Another command may have removed it meanwhile.
+    do { sent = SentCapture(capture: try store.shared(capture)) } catch CaptureError.notFound { return true }
     let versions = shownVersions(of: capture)
     guard !versions.isEmpty else { throw SyncError.notUploaded }
     // A bad member may have added it once more, with other further parts.
     for version in versions {
       do {
         try sent.add(to: &filling) { try reader.read(ContentName(version, part: $0)) }
-        return true
       } catch SyncError.partMissing, CaptureError.corrupt { continue }
+      try filling.nameIfDue()
+      return true
     }
     return false
   }

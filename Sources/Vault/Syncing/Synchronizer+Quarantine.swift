@@ -44,7 +44,20 @@ public struct QuarantineTaking: Sendable {
   public internal(set) var unreadable: [MessageID] = []
 }
 
+extension QuarantinedChange.Kind {
+  /// Whether it brought something, which can be taken in.
+  public var isAddition: Bool { self == .version || self == .capture }
+}
+
 extension Synchronizer {
+  /// Whether only what was cut off ever brought a message or capture, and nothing of it is shown.
+  public func isOnlyCutOff(_ message: MessageID) -> Bool {
+    history.shownVersions(of: message).isEmpty
+      && !history.versions(of: message).contains {
+        history.isShared(RecordVersion(record: message, version: $0))
+      }
+  }
+
   /// How many changes a revocation cut off that would change something.
   public var quarantinedCount: Int {
     quarantinedSegments.reduce(0) { $0 + $1.versions.count + $1.removed.count }
@@ -58,11 +71,7 @@ extension Synchronizer {
       rows += segment.versions.compactMap { rowWithContent(of: $0.version) }
       rows += segment.removed.compactMap(shownRow)
     }
-    var titles: [MessageID: String] = [:]
-    _ = try vault.withFrames(rows) { row, frame in
-      titles[row] = VersionRow.title(of: frame)
-      return true
-    }
+    let titles = try titles(of: rows)
     return segments.flatMap { segment in
       func change(
         _ kind: QuarantinedChange.Kind, _ message: MessageID, storedAt: UInt64?, row: MessageID?
@@ -97,7 +106,17 @@ extension Synchronizer {
     contents.row(of: version).flatMap { contents.rows[$0]?.standing == nil ? nil : $0 }
   }
 
-  private func shownRow(of message: MessageID) -> MessageID? {
+  /// The titles of rows.
+  func titles(of rows: [MessageID]) throws -> [MessageID: String] {
+    var titles: [MessageID: String] = [:]
+    _ = try vault.withFrames(rows) { row, frame in
+      titles[row] = VersionRow.title(of: frame)
+      return true
+    }
+    return titles
+  }
+
+  func shownRow(of message: MessageID) -> MessageID? {
     history.shownVersions(of: message).lazy.compactMap { shown in
       self.rowWithContent(of: RecordVersion(record: message, version: shown.version))
     }.first

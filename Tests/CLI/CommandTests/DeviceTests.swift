@@ -42,8 +42,11 @@ struct DeviceTests {
       let refused = try devices.first(["sync", "quarantine"] + words)
       #expect(refused.status == status, "\(words): \(refused)")
     }
-    let taken = try devices.first(["sync", "quarantine", "take", String(id.suffix(12))])
+    let taken = try devices.first(["sync", "quarantine", "take", "all"])
     #expect(taken.status == 0 && taken.error == "1 message taken in; 'coffer sync' sends it.\n", "\(taken)")
+    for words in [["take", "all"], ["take", String(id.suffix(12)), "all"]] {
+      #expect(try devices.first(["sync", "quarantine"] + words).status == 6, "\(words)")
+    }
     #expect(try devices.first(["show", "Plant"]).output.contains("planted"))
     #expect(try devices.first(["sync"]).error.contains("1 sent"))
     let audit = try devices.first(["audit", "--json"]).output

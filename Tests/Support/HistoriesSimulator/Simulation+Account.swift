@@ -212,7 +212,7 @@ extension Simulation {
     return nil
   }
 
-  private mutating func rejoin(_ index: Int) -> Bool {
+  mutating func rejoin(_ index: Int) -> Bool {
     let machine = computers[index].machine
     computers[index].machine = newMachine(with: machine)
     let entry = entry(computers[index].machine, replaces: computers[index].history.device)

@@ -37,8 +37,7 @@ struct LocalStateTests {
     ]
     state.held = [segment: .brake, SegmentName(device: identifier(2), number: 4, hash: hash(4)): .alarm]
     state.confirmed = [segment]
-    state.late.note(identifier(2), from: 3, until: 24)
-    state.late.note(identifier(2), from: 5, until: 23)
+    state.late = [segment: 23]
     state.givenUp = [hash(13)]
     state.readBack = [KnownPlace(segment: segment, place: Place(pack: 1, entry: 2), lamport: 3): 4]
     state.remote.noteSeen(pack)
@@ -66,7 +65,7 @@ struct LocalStateTests {
     let bytes = state.bytes()
     #expect(
       Hexadecimal.text(SHA256.hash(bytes.rawSpan))
-        == "1580f015971eeb487c016d57de96e5ede81f92671fcbc13e923546172dff7644")
+        == "31f66ef8e608564d400ff4a7fa71ff2dc15ce60af50baceb781500cda81cb1a0")
     let read = try LocalState(bytes)
     #expect(read.bytes() == bytes)
     #expect(read.alarms == state.alarms && read.outbox == state.outbox && read.settled == state.settled)

@@ -81,6 +81,52 @@ struct RuleTests {
     try simulation.checkAlways()
   }
 
+  @Test("A branch that does not count makes no removal late that is not in it")
+  func lateBranches() {
+    let device = DeviceID(beginningOf: [UInt8](repeating: 1, count: 16))
+    func name(_ number: UInt64, _ branch: UInt8) -> SegmentName {
+      SegmentName(device: device, number: number, hash: ObjectHash(hashing: [branch, UInt8(number)]))
+    }
+    let (root, a2, a3, b2, b3) = (name(1, 0), name(2, 1), name(3, 1), name(2, 2), name(3, 2))
+    let chain: [(name: SegmentName, predecessor: SegmentName?)] = [
+      (root, nil), (a2, root), (b2, root), (a3, a2), (b3, b2),
+    ]
+    var late = LateRemovals()
+    late.look(at: chain, 100) { $0 == b2 }
+    #expect([root, a2, a3, b2, b3].map(late.until) == [nil, nil, nil, 100, 100])
+    late.look(at: chain, 200) { $0 == b3 }
+    #expect([a3, b2, b3].map(late.until) == [nil, 100, 200])
+    #expect(late.beginnings == [b2: 100, b3: 200])
+    // A clock that was set back.
+    late.look(at: chain, 50) { $0 == b2 || $0 == a3 }
+    #expect([a2, a3, b2, b3].map(late.until) == [nil, 50, 100, 200])
+    var restored = LateRemovals(late.beginnings)
+    restored.look(at: chain, 300) { _ in false }
+    #expect([root, a2, a3, b2, b3].map(restored.until) == [root, a2, a3, b2, b3].map(late.until))
+  }
+
+  @Test("What a user removed is not said again by a copy that still had it to say")
+  func removedElsewhere() throws {
+    var simulation = Simulation(Simulation.Setting(seed: 3))
+    func run(_ device: Int) { simulation.perform(.run(device: device, .sync, seed: 0)) }
+    func shown(_ index: Int) -> Int { simulation.computers[index].history.shownRecords.count }
+    simulation.perform(.enrol(by: 0))
+    for device in [0, 1, 0] { run(device) }
+    simulation.perform(.add(device: 0, content: 1))
+    simulation.perform(.copy(device: 0, sameRandomness: false))
+    // It joins again before it has sent anything.
+    let hasRejoined = simulation.rejoin(0)
+    try #require(hasRejoined && simulation.computers.count == 3)
+    for device in [0, 1] { run(device) }
+    try #require(shown(1) == 1)
+    simulation.perform(.remove(device: 1, record: 0))
+    for device in [1, 0, 2] { run(device) }
+    simulation.perform(.attend(device: 2))
+    for device in [2, 1, 0] { run(device) }
+    #expect((0..<3).map(shown) == [0, 0, 0])
+    try simulation.comeToRest(isThorough: true)
+  }
+
   @Test("What a device had to say when it was put back is not lost with an identifier that is revoked twice")
   func putBack() throws {
     var simulation = Simulation(Simulation.Setting(seed: 2))

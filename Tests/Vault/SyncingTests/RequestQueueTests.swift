@@ -40,15 +40,34 @@ struct RequestQueueTests {
     #expect(remote.mostAtOnce == 4)
   }
 
-  @Test("Packs are put four at once, and what names them comes after the last", .timeLimit(.minutes(60)))
+  @Test(
+    "After one that was quick, packs are put four at once, and what names them comes after the last",
+    .timeLimit(.minutes(60)))
   func fourPacks() throws {
-    let remote = RecordingRemote(meeting: 4)
+    let remote = RecordingRemote(meeting: 4, alone: 1)
     let queue = queue(remote)
-    queue.add(packs(6).map { .put($0, [1, 2]) } + [.put(.format, [3])])
+    let pack = [UInt8](repeating: 1, count: 1 << 20)
+    queue.add(packs(6).map { .put($0, pack) } + [.put(.format, [3])])
+    var putCounts: [Int] = []
     while queue.next != nil {
       guard case .done = queue.answerNext() else { return #expect(Bool(false), "no answer") }
+      putCounts.append(remote.log.count)
     }
-    #expect(remote.mostAtOnce == 4 && remote.log.count == 7 && queue.byteCount == 13)
+    #expect(putCounts[0] == 1, "the first goes alone")
+    #expect(remote.mostAtOnce == 4 && remote.log.count == 7 && queue.byteCount == 6 * pack.count + 1)
+  }
+
+  @Test("On a slow line one pack goes after the other")
+  func slowLine() {
+    let (pack, four) = (16 << 20, RequestQueue.limit)
+    // 1, 4 and 100 MiB a second, alone and with three others.
+    for (seconds, limit) in [(16.0, 1), (4.0, four), (0.16, four)] {
+      #expect(RequestQueue.putLimit(1, after: pack, in: .seconds(seconds), sharing: 1) == limit)
+      #expect(RequestQueue.putLimit(four, after: pack, in: .seconds(4 * seconds), sharing: 4) == limit)
+    }
+    // A small one tells nothing.
+    #expect(RequestQueue.putLimit(1, after: 1_000, in: .milliseconds(1), sharing: 1) == 1)
+    #expect(RequestQueue.putLimit(four, after: 1_000, in: .seconds(9), sharing: 1) == four)
   }
 
   @Test("What writes waits until all before it is answered, and nothing after it is asked before")
@@ -102,13 +121,16 @@ private final class RecordingRemote: Remote {
 
   private let state = Mutex(State())
   private let meeting: Int
+  private let alone: Int
   private let failing: String?
 
   /// - Parameters:
-  ///   - meeting: the first reads wait until so many are under way.
+  ///   - meeting: requests wait until so many are under way.
+  ///   - alone: so many of the first do not.
   ///   - failing: an object that is not to be had.
-  init(meeting: Int = 1, failing: String? = nil) {
+  init(meeting: Int = 1, alone: Int = 0, failing: String? = nil) {
     self.meeting = meeting
+    self.alone = alone
     self.failing = failing
   }
 
@@ -120,13 +142,14 @@ private final class RecordingRemote: Remote {
   var mostAtOnce: Int { state.withLock { $0.mostAtOnce } }
 
   private func note<R>(_ kind: String, _ body: () throws(RemoteError) -> R) throws(RemoteError) -> R {
-    state.withLock {
+    let isAlone = state.withLock {
       $0.log.append(kind)
       $0.underWay += 1
       $0.mostAtOnce = max($0.mostAtOnce, $0.underWay)
+      return $0.log.count <= alone
     }
     // Ends when enough came once; a queue that asks for one after the other runs into the test's time limit.
-    while state.withLock({ $0.mostAtOnce < meeting }) { sched_yield() }
+    while !isAlone, state.withLock({ $0.mostAtOnce < meeting }) { sched_yield() }
     defer { state.withLock { $0.underWay -= 1 } }
     return try body()
   }

@@ -61,7 +61,7 @@ struct AccountOpening {
       hint: "the account has slots of its own, at first those of the coffer in which it was made: "
         + (usesWords
           ? "'coffer account slots add words' adds these words"
-          : "'coffer account passphrase' gives it this passphrase"))
+          : "take its words with --words, or 'coffer account passphrase' gives it this passphrase"))
   }
 
   private func openByWords(_ context: CommandContext) throws -> (Coffer, AccountSecret) {

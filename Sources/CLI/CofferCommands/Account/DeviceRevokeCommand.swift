@@ -104,6 +104,10 @@ struct DeviceRevokeCommand: CofferCommand {
         context.remark(
           "\(count.counted("change")) of it \(count == 1 ? "has" : "have") no effect: 'coffer sync quarantine' lists "
             + "\(count == 1 ? "it" : "them").")
+        if cutOff.contains(where: { $0.kind.isAddition && open.synchronizer.isOnlyCutOff($0.message) }) {
+          context.remark(
+            "What only it had is not shown any more: 'coffer sync quarantine take all' brings it back.")
+        }
       } else if since == nil {
         context.remark("What it sent before counts; the same with --since DATE cuts that off too.")
         if let removals = open.synchronizer.recentRemovals.first(where: { $0.device == chosen.id }) {
@@ -127,9 +131,14 @@ struct DeviceRevokeCommand: CofferCommand {
   /// What the user should know before the question is answered.
   private func effect(_ device: DeviceView, _ since: Int64?, _ open: OpenAccount) -> String {
     guard let since else { return "" }
-    let count = open.synchronizer.changeCount(of: device.id, since: since)
-    return count == 0
-      ? " Nothing of it that is here came since then."
-      : " What came from it since then would have no effect: \(count.counted("change"))."
+    let cutOff = open.synchronizer.cutOff(of: device.id, since: since)
+    guard !cutOff.isEmpty else { return " Nothing of it that is here came since then." }
+    let parts = [
+      (cutOff.removedCount, "that it removed come back"),
+      (cutOff.changedCount, "are as before it changed them"),
+      (cutOff.addedCount, "that only it added are not shown any more"),
+    ].filter { $0.0 > 0 }.map { "\($0.0.grouped) \($0.1)" }
+    return
+      " What came from it since then would have no effect. Of your messages and captures, \(parts.joined(separator: "; "))."
   }
 }

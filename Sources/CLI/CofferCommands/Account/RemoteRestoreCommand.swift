@@ -27,7 +27,8 @@ struct RemoteRestoreCommand: CofferCommand {
     Asks for the card that 'coffer remote card' printed, and for the passphrase of the account; with --words
     for its twelve words. Where no coffer is yet, it makes one: with that passphrase and new words, which it
     shows; or with those words and a new passphrase. A coffer that is there keeps its own, and afterwards
-    both devices have the messages and captures of both.
+    both devices have the messages and captures of both. Earlier versions of messages and the trash do not
+    come: they stay on the devices that have them.
 
       --card-file, --card-fd  where the address of the account is
       --words                 open the account with the twelve words
@@ -119,7 +120,11 @@ struct RemoteRestoreCommand: CofferCommand {
     var failure: (any Error)?
     if captures == .all, report.outcome == .complete {
       let account = try OpenAccount(coffer, synchronizer)
-      do { _ = try account.fetch(synchronizer.capturesElsewhere(), context) } catch { failure = error }
+      do { _ = try account.fetch(synchronizer.capturesElsewhere(), context) } catch {
+        var ended = Failure(error)
+        if Interruption.isRequested || ended.hint == nil { ended.hint = "'coffer sync' gets the others" }
+        failure = ended
+      }
     }
     try tell(synchronizer, report, SyncEnding(report, synchronizer), isNew, context)
     if let failure { throw failure }

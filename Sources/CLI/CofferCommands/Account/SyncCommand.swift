@@ -27,7 +27,8 @@ struct SyncCommand: CofferCommand {
       quarantine
               what a revocation cut off and has no effect: messages of the device that was revoked, and what
               it removed. 'take' makes the messages with these identifiers, or their last digits, messages of
-              this device, in the last version that was cut off. What is not here is got from the place.
+              this device, in the last version that was cut off; 'take all' does so with what nobody else
+              has. What is not here is got from the place.
 
       --captures
               all: from now on, each sync on this device also gets the captures of the others as a whole.
@@ -98,7 +99,9 @@ struct SyncCommand: CofferCommand {
     var limits = CourierRemote.Limits()
     limits.bytesPerSecondUp = limitUp?.bytesPerSecond
     limits.bytesPerSecondDown = limitDown?.bytesPerSecond
+    let asked = account.synchronizer.awaitsApproval
     let report = try account.run("syncing", .sync, context, limits: limits)
+    if asked, account.synchronizer.isMember { account.coffer.noteAccountChange(.accountJoined) }
     let ending = SyncEnding(report, account.synchronizer)
     var (kept, failure) = ([CaptureID](), (any Error)?.none)
     if report.outcome == .complete, try account.synchronizer.getsCaptures() {

@@ -149,9 +149,6 @@ struct SyncEnding {
 }
 
 extension DeviceRemovals {
-  /// Whether it is said who removed: a thief removes much.
-  var isMuch: Bool { recordCount >= 10 }
-
   /// Such as "12 messages and captures by 'desk', the first at 2026-11-27 10:14 UTC".
   var words: String {
     "\(recordCount.counted("message or capture", "messages and captures")) by '\(name)', the first at \(LocalTime.shown(Int64(clamping: since)))"

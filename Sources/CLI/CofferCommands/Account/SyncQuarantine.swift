@@ -51,7 +51,7 @@ struct SyncQuarantine {
       context.remark(
         "None of this has an effect"
           + (takes
-            ? ". 'coffer sync quarantine take ID' makes a message or capture one of this device."
+            ? ". 'coffer sync quarantine take ID' makes a message or capture one of this device, 'take all' what nobody else has."
             : ": what was removed is here, and nothing is to be done."))
     }
   }
@@ -85,7 +85,7 @@ struct SyncQuarantine {
   // MARK: Taking
 
   func take(_ words: [String], _ context: CommandContext) throws {
-    let chosen = try words.map(message)
+    let chosen = try words == ["all"] ? notShared() : words.map(message)
     let taking = try account.synchronizer.takeFromQuarantine(chosen) { try account.place.reached() }
     if !taking.taken.isEmpty {
       account.coffer.noteAccountChange(.quarantineTaken, count: taking.taken.count)
@@ -95,9 +95,12 @@ struct SyncQuarantine {
         TakenAnswer(
           taken: taking.taken.map(\.description), unreadable: taking.unreadable.map(\.description)))
     } else if !taking.taken.isEmpty {
-      context.remark(
-        "\(taking.taken.count.counted("message")) taken in; 'coffer sync' sends \(taking.taken.count == 1 ? "it" : "them")."
-      )
+      let captures = Set(changes.filter { $0.kind == .capture }.map(\.message))
+      let captureCount = taking.taken.count { captures.contains($0) }
+      let counts = [
+        (taking.taken.count - captureCount).counted("message"), captureCount.counted("capture"),
+      ].filter { !$0.hasPrefix("0 ") }.joined(separator: " and ")
+      context.remark("\(counts) taken in; 'coffer sync' sends \(taking.taken.count == 1 ? "it" : "them").")
     }
     guard taking.unreadable.isEmpty else {
       throw Failure(
@@ -105,6 +108,18 @@ struct SyncQuarantine {
         "\(taking.unreadable.count.counted("message")) cannot be read: the content is not at the place, or damaged",
         hint: "on a device that has it: 'coffer remote verify --read 100', then try again")
     }
+  }
+
+  /// Everything that nobody else added.
+  private func notShared() throws -> [MessageID] {
+    let messages = Set(changes.filter(\.kind.isAddition).map(\.message)).filter(
+      account.synchronizer.isOnlyCutOff)
+    guard !messages.isEmpty else {
+      throw Failure(
+        .missing, "message_not_found", "others have, or have removed, all that was cut off",
+        hint: "'coffer sync quarantine' lists it, and 'take ID' takes it")
+    }
+    return messages.sorted()
   }
 
   /// The message whose identifier is this, or ends so.
@@ -143,6 +158,4 @@ extension QuarantinedChange.Kind {
     case .captureRemoval: "capture_removal"
     }
   }
-
-  fileprivate var isAddition: Bool { self == .version || self == .capture }
 }

@@ -27,6 +27,8 @@ struct SyncStatusView {
     let needsSlot: Bool
     /// Changes that a revocation cut off.
     let quarantined: Int
+    /// Messages that were changed on two devices at once.
+    let changedTwice: [String]
     /// What other devices removed in the last 30 days.
     let removals: [RemovalsAnswer]
     /// Whether the account opens with another passphrase than this coffer.
@@ -60,6 +62,7 @@ struct SyncStatusView {
       devices: status.devices.map(DeviceAnswer.init), alarms: SyncEnding.codes(status.alarms),
       stopped: status.stop.map { Failure(outcome: $0, nil).code },
       needsSlot: status.needsSlot, quarantined: status.quarantinedCount,
+      changedTwice: status.changedTwice.map(\.message.description),
       removals: removals.map { removals in
         RemovalsAnswer(
           device: Hexadecimal.text(removals.device.bytes), removed: removals.recordCount,
@@ -104,6 +107,16 @@ struct SyncStatusView {
       Self.row("removed    \(removals.words)")
       Self.row("           \(removals.hint)")
     }
+    for (index, changed) in status.changedTwice.prefix(Self.listed).enumerated() {
+      let title = changed.title.map { "'\($0)'" } ?? MessageChoice.shown(changed.message)
+      Self.row("\(index == 0 ? "two ways   " : "           ")\(title) was changed on two devices at once")
+    }
+    if status.changedTwice.count > Self.listed {
+      Self.row("           and \((status.changedTwice.count - Self.listed).counted("other"))")
+    }
+    if !status.changedTwice.isEmpty {
+      Self.row("           'coffer message history' has what is not shown; a new edit settles it")
+    }
     if status.quarantinedCount > 0 {
       Self.row(
         "cut off    \(status.quarantinedCount.counted("change")) of a revoked device: 'coffer sync quarantine'"
@@ -130,6 +143,8 @@ struct SyncStatusView {
     if let hint = failure.hint { row("           \(hint)") }
   }
 
+  /// Messages that are named one by one.
+  private static let listed = 5
   private static let nameWidth = "history    ".count
   /// The longest word of the list, and a blank.
   private static let wordWidth = 9
@@ -154,7 +169,7 @@ struct SyncStatusView {
       parts.append(
         device.lastNews.map { "last news \(LocalTime.shown(Int64(clamping: $0)))" } ?? "no news yet")
     }
-    if device.heldCount > 0 { parts.append("\(device.heldCount.counted("change")) of it held back") }
+    if device.heldCount > 0 { parts.append("\(device.heldCount.counted("removal")) of it held back") }
     return parts.joined(separator: ", ")
   }
 }

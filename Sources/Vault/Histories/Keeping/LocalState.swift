@@ -21,7 +21,7 @@ struct LocalState: Sendable {
   var alarms: Set<Alarm> = []
   var held: [SegmentName: Holds.Reason] = [:]
   var confirmed: Set<SegmentName> = []
-  var late = LateRemovals()
+  var late: [SegmentName: UInt64] = [:]
   var givenUp: Set<ObjectHash> = []
   var readBack: [KnownPlace: UInt64] = [:]
   var remote = RemoteKnowledge()
@@ -44,7 +44,7 @@ extension History {
     state.alarms = alarms
     state.held = holds.segments
     state.confirmed = holds.confirmed
-    state.late = holds.late
+    state.late = late.beginnings
     state.givenUp = givenUp.union(staged?.packs.map(\.hash) ?? [])
     state.readBack = readBack
     state.remote = remote
@@ -81,7 +81,10 @@ extension LocalState {
       bytes.append(entry.value == .brake ? 1 : 2)
     }
     bytes.append(confirmed.sorted()) { $0.append($1) }
-    late.write(to: &bytes)
+    bytes.append(late.sorted { $0.key < $1.key }) { bytes, entry in
+      bytes.append(entry.key)
+      bytes.append(bigEndian: entry.value)
+    }
     bytes.append(givenUp.sorted()) { $0 += $1.bytes }
     bytes.append(readBack.sorted { $0.key.stateOrder < $1.key.stateOrder }) { bytes, entry in
       bytes.append(entry.key.segment)
@@ -118,7 +121,9 @@ extension LocalState {
       self.held[name] = reason == 1 ? .brake : .alarm
     }
     confirmed = Set(try fields.list { fields throws(FormatError) in try fields.segmentName() })
-    late = try LateRemovals(from: &fields)
+    let times = try fields.list { fields throws(FormatError) in (try fields.segmentName(), try fields.time())
+    }
+    for (name, time) in times { late[name] = time }
     givenUp = Set(try fields.list { fields throws(FormatError) in try fields.hash() })
     let places = try fields.list { fields throws(FormatError) in
       let segment = try fields.segmentName()

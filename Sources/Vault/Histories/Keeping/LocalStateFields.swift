@@ -112,24 +112,6 @@ extension RemoteKnowledge {
   }
 }
 
-extension LateRemovals {
-  func write(to bytes: inout [UInt8]) {
-    let all = entries.sorted { $0.key < $1.key }.flatMap { device, entries in entries.map { (device, $0) } }
-    bytes.append(all) { bytes, entry in
-      bytes += entry.0.bytes
-      bytes.append(bigEndian: entry.1.from)
-      bytes.append(bigEndian: entry.1.until)
-    }
-  }
-
-  init(from fields: inout FieldReader) throws(FormatError) {
-    let all = try fields.list { fields throws(FormatError) in
-      (try fields.identifier() as DeviceID, Entry(from: try fields.integer(), until: try fields.time()))
-    }
-    for (device, entry) in all { note(device, from: entry.from, until: entry.until) }
-  }
-}
-
 extension LocalChange {
   func write(to bytes: inout [UInt8]) {
     switch self {

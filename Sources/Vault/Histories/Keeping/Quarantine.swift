@@ -97,12 +97,44 @@ extension History {
     Set(chains.segments(of: device)).subtracting(chains.lines(to: heads)).contains { counts($0) }
   }
 
-  /// How many additions and removals of a device a revocation with these heads would cut off.
-  public func operationCount(of device: DeviceID, beyond heads: [SegmentName]) -> Int {
-    Set(chains.segments(of: device)).subtracting(chains.lines(to: heads)).reduce(0) {
-      $0 + operationCount(of: $1)
+  /// What a revocation with these heads would cut off.
+  public func cutOff(of device: DeviceID, beyond heads: [SegmentName]) -> CutOff {
+    let names = Set(chains.segments(of: device)).subtracting(chains.lines(to: heads)).filter { counts($0) }
+    var (cutOff, records) = (CutOff(), Set<RecordID>())
+    for name in names { records.formUnion(recordsNamed(by: name)) }
+    for record in records {
+      let versions = self.records.versions[record] ?? [:]
+      guard let kind = versions.values.first?.kind, kind != .label else { continue }
+      let before = Set(shownVersions(of: record).map(\.hashes))
+      let left = versions.filter { version, entry in
+        entry.addedBy.contains { counts($0) && !names.contains($0) }
+          && !(self.records.marks[record]?[version] ?? []).contains {
+            counts($0.by) && !isHeld($0.by) && !names.contains($0.by)
+          }
+      }
+      let after = Set(left.values.map(\.hashes))
+      switch (before.isEmpty, after.isEmpty) {
+      case (true, false): cutOff.removedCount += 1
+      case (false, true): cutOff.addedCount += 1
+      case (false, false) where before != after: cutOff.changedCount += 1
+      default: break
+      }
     }
+    return cutOff
   }
+}
+
+/// Messages and captures that a revocation cuts off, without labels.
+public struct CutOff: Sendable, Equatable {
+  /// Those that only the device added: they are not shown any more.
+  public internal(set) var addedCount = 0
+  /// Those of which another version is shown then.
+  public internal(set) var changedCount = 0
+  /// Those that it removed: they come back.
+  public internal(set) var removedCount = 0
+
+  /// Whether there is nothing.
+  public var isEmpty: Bool { addedCount + changedCount + removedCount == 0 }
 }
 
 extension ChainEntry {

@@ -12,6 +12,12 @@ public struct DeviceRemovals: Sendable, Equatable {
   public let recordCount: Int
   /// When the first of these removals came, as ``History/heads(of:before:)`` counts; seconds since 1970.
   public let since: UInt64
+
+  /// So many are a theft rather than somebody's tidying.
+  static let muchCount = 10
+
+  /// Whether it is said who removed.
+  public var isMuch: Bool { recordCount >= Self.muchCount }
 }
 
 extension History {
@@ -21,23 +27,35 @@ extension History {
     removals(of: Set(records.marks.keys), since: time)
   }
 
-  /// Which other devices removed what is not here any more of these records, as far as that counts and is not held.
+  /// Which other devices removed what is not here any more of these records, as far as that counts and is not held. Where
+  /// many go at once after some that went one by one, only they are meant.
   public func removals(of names: Set<RecordID>, since time: UInt64 = 0) -> [DeviceRemovals] {
-    var found: [DeviceID: (records: Set<RecordID>, since: UInt64)] = [:]
+    var found: [DeviceID: [RecordID: UInt64]] = [:]
     for record in names where shownVersions(of: record).isEmpty {
+      guard records.versions[record]?.values.first?.kind != .label else { continue }
       for mark in (records.marks[record] ?? [:]).values.joined()
       where !mark.isReplacement && mark.by.device != device && counts(mark.by) && !isHeld(mark.by) {
         guard let cameAt = chains.entries[mark.by]?.cameAt, cameAt >= time else { continue }
-        var removals = found[mark.by.device] ?? ([], cameAt)
-        removals.records.insert(record)
-        removals.since = min(removals.since, cameAt)
-        found[mark.by.device] = removals
+        let first = found[mark.by.device]?[record] ?? cameAt
+        found[mark.by.device, default: [:]][record] = min(first, cameAt)
       }
     }
-    return found.map { device, removals in
-      DeviceRemovals(
-        device: device, name: membership.devices[device]?.name ?? "", recordCount: removals.records.count,
-        since: removals.since)
+    return found.map { device, records in
+      let times = records.values.sorted()
+      let burst = Self.burst(times)
+      return DeviceRemovals(
+        device: device, name: membership.devices[device]?.name ?? "", recordCount: burst.count,
+        since: burst.first ?? 0)
     }.sorted { ($1.recordCount, $0.device) < ($0.recordCount, $1.device) }
+  }
+
+  /// The times from the beginning of the last group of many that follow one another within an hour; all without one.
+  private static func burst(_ times: [UInt64]) -> ArraySlice<UInt64> {
+    var (start, found) = (times.startIndex, times.startIndex)
+    for index in times.indices {
+      if index > start, times[index] - times[index - 1] > 3_600 { start = index }
+      if index - start + 1 == DeviceRemovals.muchCount { found = start }
+    }
+    return times[found...]
   }
 }

@@ -130,7 +130,7 @@ extension History {
     remote = local.remote
     let before = holds.segments
     holds.segments = local.held
-    holds.late = local.late
+    late = LateRemovals(local.late)
     let changed = Set(before.keys).union(local.held.keys).filter { before[$0] != local.held[$0] }
     refresh(Set(changed.flatMap { recordsNamed(by: $0) }), on: machine)
     touched = []

@@ -18,7 +18,7 @@ public struct DeviceView: Sendable {
   public let isRevoked: Bool
   /// When this device took the last of its segments, in seconds since 1970 by the clock here; nil without one.
   public let lastNews: UInt64?
-  /// How many of its segments remove or replace something that is held here.
+  /// Messages and captures that it removed or replaced, as far as that is held here.
   public let heldCount: Int
 }
 
@@ -123,6 +123,15 @@ extension History {
   /// What this device is called: whoever approved it may have given it another name than it asked for.
   public var deviceName: String { membership.devices[device]?.name ?? entry.name }
 
+  /// Messages that devices changed at once, so that several contents of them count, in the order of their identifiers.
+  public var messagesChangedTwice: [RecordID] {
+    records.sortedIdentifiers.filter { record in
+      guard records.versions[record].map({ $0.count > 1 }) == true else { return false }
+      let shown = shownVersions(of: record)
+      return shown.first?.kind == .message && Set(shown.map(\.hashes)).count > 1
+    }
+  }
+
   /// Whether this device has no key of the account yet: it asked to be enrolled, or began to join.
   public var awaitsKeys: Bool { keys.isEmpty }
 
@@ -137,7 +146,15 @@ extension History {
 
   /// All devices, this one first, then in the order of their names.
   public var devices: [DeviceView] {
-    let held = Dictionary(grouping: chains.entries.keys.filter { isHeld($0) && counts($0) }, by: \.device)
+    var held: [DeviceID: Set<RecordID>] = [:]
+    for entry in chains.entries.values where isHeld(entry.name) && counts(entry.name) {
+      for operation in entry.segment.operations where operation.removes {
+        guard let record = operation.record, records.versions[record]?.values.first?.kind != .label else {
+          continue
+        }
+        held[entry.name.device, default: []].insert(record)
+      }
+    }
     return membership.devices.values.map { entry in
       let heads = (chains.heads[entry.id] ?? []).compactMap { chains.entries[$0]?.appliedAt }
       return DeviceView(

@@ -44,8 +44,6 @@ struct Holds: Sendable {
   var segments: [SegmentName: Reason] = [:]
   /// Segments that the user let through; the brake does not count them again.
   var confirmed: Set<SegmentName> = []
-  /// Removals that hid nothing here for a while, or still do not.
-  var late = LateRemovals()
   fileprivate var days: [DeviceID: Day] = [:]
 
   /// Whether nothing is held.

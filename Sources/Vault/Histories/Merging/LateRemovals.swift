@@ -6,52 +6,62 @@
 
 internal import Primitives
 
-/// Until when the removals of devices hid nothing.
-struct LateRemovals: Equatable, Sendable {
-  /// Of a device, from a segment on, until a time by this device's clock.
-  struct Entry: Equatable, Sendable {
-    let from: UInt64
-    let until: UInt64
-  }
+/// Until when the marks of segments hid nothing, by this device's clock. With those of a segment, those of all that follow it
+/// in its chain are taken to have hidden nothing until then.
+struct LateRemovals: Sendable {
+  /// The segments with a later time than those before them; this is kept on the disk.
+  private(set) var beginnings: [SegmentName: UInt64] = [:]
+  /// Of all segments from these on, as of the last look.
+  private var times: [SegmentName: UInt64] = [:]
 
-  /// The entries of a device rise in both.
-  private(set) var entries: [DeviceID: [Entry]] = [:]
+  init() {}
 
-  /// The time for the marks of a segment; nil if they hid what they name since it came.
-  func until(_ name: SegmentName) -> UInt64? {
-    entries[name.device]?.last { $0.from <= name.number }?.until
-  }
+  init(_ beginnings: [SegmentName: UInt64]) { self.beginnings = beginnings }
 
-  /// The removals of a device from a segment on hide nothing at a time.
-  mutating func note(_ device: DeviceID, from number: UInt64, until time: UInt64) {
-    let known = entries[device] ?? []
-    let earlier = known.filter { $0.from < number }
-    // A clock that was set back makes nothing older.
-    let until = known.dropFirst(earlier.count).map(\.until).reduce(time, max)
-    guard until > earlier.last?.until ?? 0 else { return entries[device] = earlier }
-    entries[device] = earlier + [Entry(from: number, until: until)]
+  /// Nil if the marks of a segment, and of all before it, hid what they name since they came.
+  func until(_ name: SegmentName) -> UInt64? { times[name] }
+
+  /// Looks at the chain of a device.
+  /// - Parameters:
+  ///   - segments: of the device, each after its predecessor.
+  ///   - isLate: whether marks of a segment hide nothing now.
+  mutating func look(
+    at segments: some Sequence<(name: SegmentName, predecessor: SegmentName?)>, _ now: UInt64,
+    isLate: (SegmentName) -> Bool
+  ) {
+    for (name, predecessor) in segments {
+      let inherited = predecessor.flatMap { times[$0] } ?? 0
+      // A clock that was set back makes nothing older.
+      let time = max(inherited, beginnings[name] ?? 0, isLate(name) ? now : 0)
+      times[name] = time > 0 ? time : nil
+      beginnings[name] = time > inherited ? time : nil
+    }
   }
 }
 
 extension History {
   /// Notes which removals hide nothing now, before anything is done that may bring them into force.
   mutating func noteLateRemovals(at now: UInt64) {
-    let held = Set(holds.segments.keys.map(\.device))
-    for device in chains.heads.keys {
-      let isMember = membership.devices[device] != nil && membership.revocations[device] == nil
-      guard !isMember || held.contains(device) || chains.forks[device] != nil else { continue }
-      let idle = chains.segments(of: device).filter { name in
-        (!counts(name) || isHeld(name))
-          && chains.entries[name]?.segment.operations.contains(where: \.removes) == true
-      }
-      if let first = idle.map(\.number).min() { holds.late.note(device, from: first, until: now) }
-    }
+    var devices = Set(late.beginnings.keys.map(\.device)).union(holds.segments.keys.map(\.device))
+    devices.formUnion(chains.forks.keys)
+    devices.formUnion(chains.heads.keys.filter { !membership.isMember($0) })
     // Another copy of this device said and removed what waits here.
-    guard isCloned else { return }
-    for case .add(let added) in pendingChanges {
-      for mark in records.marks[added.record]?[added.version] ?? [] {
-        holds.late.note(mark.by.device, from: mark.by.number, until: now)
+    var waiting: Set<SegmentName> = []
+    if isCloned {
+      for case .add(let added) in pendingChanges {
+        waiting.formUnion((records.marks[added.record]?[added.version] ?? []).map(\.by))
+      }
+      devices.formUnion(waiting.map(\.device))
+    }
+    var late = late
+    for device in devices {
+      let segments = chains.segments(of: device).sorted()
+      late.look(at: segments.map { ($0, chains.entries[$0]?.segment.predecessor) }, now) { name in
+        waiting.contains(name)
+          || (!counts(name) || isHeld(name))
+            && chains.entries[name]?.segment.operations.contains(where: \.removes) == true
       }
     }
+    self.late = late
   }
 }

@@ -104,6 +104,7 @@ extension History {
         case .waiting: break
         case .taken:
           closedControl[name] = nil
+          remote.noteSeen(name)
           isProgressing = true
           hasChanged = true
         case .refused:

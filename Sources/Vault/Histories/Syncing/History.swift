@@ -35,6 +35,7 @@ public struct History: Sendable {
   var records = Records()
   var buckets = DigestBuckets()
   var holds = Holds()
+  var late = LateRemovals()
   /// Contents of versions that are shown, as far as they are not here.
   var wanted: Set<ContentName> = []
   /// Versions that are removed or replaced and whose content is still here.

@@ -30,7 +30,17 @@ extension History {
     run?.folders.insert(folder)
     for object in objects where object.name.folder == folder {
       run?.listed[object.name] = object
-      remote.noteSeen(object.name)
+      if isOfAccount(object.name) { remote.noteSeen(object.name) }
+    }
+  }
+
+  /// Whether a listed object is one of the account, so that it would be missed. Anybody who may write at the remote can put
+  /// things with any names there, and take them away.
+  private func isOfAccount(_ name: ObjectName) -> Bool {
+    switch name {
+    case .pack(_, let hash): packs[hash] != nil
+    case .control: log.names.contains(name)
+    case .slot, .segment, .format, .request: holdsObject(name)
     }
   }
 
@@ -79,8 +89,12 @@ extension History {
     let object = received.bytes
     guard !holdsObject(name) else { return }
     switch name {
-    case .slot: if log.slotObjects.contains(hash) { keepSlot(object, hash: hash) }
-    case .control: closedControl[name] = object
+    case .slot:
+      guard log.slotObjects.contains(hash) else { return }
+      keepSlot(object, hash: hash)
+      remote.noteSeen(name)
+    case .control:
+      closedControl[name] = object
     case .segment(let segment): run?.waiting[segment] = object
     case .format, .pack, .request: break
     }
@@ -142,6 +156,7 @@ extension History {
       if name.device == device { isCloned = true }
       if name.device == device || former.contains(name.device) { unrepeatable.insert(name) }
       run?.waiting[name] = nil
+      remote.noteSeen(.segment(name))
       taken.append(name)
       queue += blocked.removeValue(forKey: name) ?? []
       // A head that a revocation names: what is beyond it need not be here.

@@ -124,6 +124,8 @@ extension History {
     if run?.hasFailed == true { return end(.unreachable) }
     var effects: [Effect] = []
     while let stage = run?.stage {
+      // All news are here, and nothing is sealed yet.
+      if stage == .puttingBack { effects += takeBackWhatIsRemoved(on: machine) }
       do throws(Outcome) {
         let requests = try nextRequests(after: stage, at: now, on: &machine)
         if !requests.isEmpty { return effects + ask(requests) }

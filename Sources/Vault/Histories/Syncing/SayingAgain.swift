@@ -32,6 +32,35 @@ extension History {
     return changes.isEmpty ? [] : sayAgain(changes, on: machine)
   }
 
+  /// In a run: an addition that waits is not sent if a user has removed what another copy of this device said of it. Here it
+  /// is removed with that.
+  mutating func takeBackWhatIsRemoved(on machine: some Machine) -> [Effect] {
+    guard !former.isEmpty else { return [] }
+    var effects: [Effect] = []
+    for case .add(let added) in outbox {
+      guard let version = removedElsewhere(added), outbox.takeBack(added.version, of: added.record) != nil else {
+        continue
+      }
+      let name = RecordVersion(record: added.record, version: version)
+      let waiting = RecordVersion(record: added.record, version: added.version)
+      carried[name] = waiting
+      effects.append(.carry(from: waiting, to: name))
+      refresh([added.record], on: machine)
+    }
+    return effects
+  }
+
+  /// A version in which another copy of this device said the same addition, and which a user who saw it removed since.
+  private func removedElsewhere(_ added: PendingAddition) -> Version? {
+    (records.versions[added.record] ?? [:]).first { version, entry in
+      version != added.version && entry.hashes == added.hashes && entry.storedAt == added.storedAt
+        && counts(entry)
+        && (records.marks[added.record]?[version] ?? []).contains { mark in
+          !mark.isReplacement && counts(mark.by) && !isHeld(mark.by)
+        }
+    }?.key
+  }
+
   /// Says changes again in the name of the device's present identifier. Their versions change with it. What others have
   /// removed, or what counts anyway, is not said again; the former contents stay, since they are kept aside.
   mutating func sayAgain(_ changes: [LocalChange], on machine: some Machine) -> [Effect] {
@@ -49,7 +78,7 @@ extension History {
         let isHere = (0...UInt16(further.count)).allSatisfy {
           hasContent(ContentName(name, part: $0), on: machine)
         }
-        guard isHere, !isGone(record, old, heldCounts: false) else { continue }
+        guard isHere, !isGone(record, old, heldCounts: false), removedElsewhere(added) == nil else { continue }
         guard let frame = content(ContentName(name), on: machine) else {
           unreadable.insert(name)
           continue

@@ -12,10 +12,10 @@ extension History {
   func isDead(_ record: RecordID, _ version: Version, at now: UInt64) -> Bool {
     (records.marks[record]?[version] ?? []).contains { mark in
       guard counts(mark.by), !isHeld(mark.by), let entry = chains.entries[mark.by] else { return false }
-      let late = holds.late.until(mark.by)
-      let since = max(entry.appliedAt, late ?? 0)
+      let until = late.until(mark.by)
+      let since = max(entry.appliedAt, until ?? 0)
       guard since + limits.removalDelay <= now,
-        isOldByAnotherClock(since, writtenAt: late == nil ? entry.writtenAt : nil)
+        isOldByAnotherClock(since, writtenAt: until == nil ? entry.writtenAt : nil)
       else { return false }
       guard mark.isReplacement else { return true }
       return records.versions[record]?[version]?.kind != .capture
