@@ -3,6 +3,7 @@
 // Captures of which large parts come to this device: their blobs are written one after the other, and several captures are
 // named in one transaction, since each waits for the disk some times.
 
+internal import Logging
 public import Primitives
 public import Secrets
 internal import Storage
@@ -103,7 +104,7 @@ public struct CaptureFilling: ~Copyable {
       for (id, sealed) in filled {
         do {
           _ = try store.change(id, transaction, keys: keys) { former in
-            // Another process may have taken the capture in anew, with other parts.
+            // Another process may have taken another capture in under this id meanwhile.
             guard former.place == .remote,
               let part = sealed.entries.first(where: {
                 ($0.part, $0.hash, $0.byteCount) == (former.part, former.hash, former.byteCount)
