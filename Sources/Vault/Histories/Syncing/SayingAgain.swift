@@ -38,7 +38,8 @@ extension History {
     guard !former.isEmpty else { return [] }
     var effects: [Effect] = []
     for case .add(let added) in outbox {
-      guard let version = removedElsewhere(added), outbox.takeBack(added.version, of: added.record) != nil else {
+      guard let version = removedElsewhere(added), outbox.takeBack(added.version, of: added.record) != nil
+      else {
         continue
       }
       let name = RecordVersion(record: added.record, version: version)
@@ -78,7 +79,9 @@ extension History {
         let isHere = (0...UInt16(further.count)).allSatisfy {
           hasContent(ContentName(name, part: $0), on: machine)
         }
-        guard isHere, !isGone(record, old, heldCounts: false), removedElsewhere(added) == nil else { continue }
+        guard isHere, !isGone(record, old, heldCounts: false), removedElsewhere(added) == nil else {
+          continue
+        }
         guard let frame = content(ContentName(name), on: machine) else {
           unreadable.insert(name)
           continue
