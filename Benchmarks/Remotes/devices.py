@@ -14,13 +14,6 @@ LARGE_SECONDS = 120
 LARGE_BYTES = 64 << 20
 
 
-def write_mbox(path, count, device):
-    """Mails that no other device has."""
-    with open(path, "wb") as mbox:
-        for mail in mails.texts(count, seed=device + 2):
-            mbox.write(b"From a@example.org Sat Mar 14 07:00:01 2026\n" + mail.replace(b"ID: <", b"ID: <%d." % device) + b"\n")
-
-
 def shown(coffer, home):
     """How many messages a device shows."""
     return coffer.said("--home", home, "message", "list", *coffer.opening).count("\n")
@@ -37,14 +30,14 @@ def exchange(place, folder, command, count, each, missed):
             coffer.restore(home=homes[-1])
         for device, home in enumerate(homes):
             mbox = os.path.join(folder, "mbox")
-            write_mbox(mbox, each, device)
+            mails.write_mbox(mbox, each, device)
             coffer.run("--home", home, "message", "import", "mbox", mbox, *coffer.opening)
         requests.take()
-        seconds, rounds = 0.0, 0
-        while rounds < 5 and (rounds == 0 or any(shown(coffer, home) != count * each for home in homes)):
+        seconds, rounds, lost = 0.0, 0, 1
+        while lost and rounds < 5:
             rounds += 1
             seconds += sum(coffer.run("--home", home, "sync", *coffer.opening) for home in homes)
-        lost = sum(count * each - shown(coffer, home) for home in homes)
+            lost = sum(count * each - shown(coffer, home) for home in homes)
         if lost:
             sys.exit(f"bench: {lost} messages are missing on {count} devices")
         verdict = f"{SECONDS} s" + (", MISSED" if seconds > SECONDS else "")
@@ -61,7 +54,7 @@ def large(place, folder, command, count, missed):
     coffer = engines.Coffer(command, folder, place)
     try:
         mbox = os.path.join(folder, "mbox")
-        write_mbox(mbox, count, 0)
+        mails.write_mbox(mbox, count, 0)
         _, import_bytes = coffer.measured("message", "import", "mbox", mbox)
         os.unlink(mbox)
         sent_seconds, sent_bytes = coffer.measured("sync")

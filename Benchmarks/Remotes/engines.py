@@ -131,9 +131,9 @@ class Coffer:
     def measured(self, *arguments):
         """Seconds of a command, and the most memory that it had, in bytes."""
         began = time.perf_counter()
-        with open(os.devnull, "r+b") as nothing:
-            child = subprocess.Popen([self.command, *arguments], env=self.env, stdin=nothing, stdout=nothing, stderr=nothing)
-            _, status, usage = os.wait4(child.pid, 0)
+        nothing = subprocess.DEVNULL
+        child = subprocess.Popen([self.command, *arguments], env=self.env, stdin=nothing, stdout=nothing, stderr=nothing)
+        _, status, usage = os.wait4(child.pid, 0)
         if status != 0:
             sys.exit(f"failed with {os.waitstatus_to_exitcode(status)}: {' '.join(arguments)}")
         return time.perf_counter() - began, usage.ru_maxrss << 10

@@ -60,11 +60,13 @@ def texts(count, seed=1):
         ).encode()
 
 
-def write_mbox(path, count):
-    """Writes a mailbox, and gives the bytes of the mails."""
+def write_mbox(path, count, device=None):
+    """Writes a mailbox, and gives the bytes of the mails. Those of a device, a number, nobody else has."""
     total = 0
     with open(path, "wb") as mbox:
-        for mail in texts(count):
+        for mail in texts(count, seed=1 if device is None else device + 2):
+            if device is not None:
+                mail = mail.replace(b"ID: <", b"ID: <%d." % device)
             mbox.write(b"From a@example.org Sat Mar 14 07:00:01 2026\n" + mail + b"\n")
             total += len(mail)
     return total

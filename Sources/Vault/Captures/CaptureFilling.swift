@@ -141,11 +141,6 @@ extension CaptureStore {
       return result
     }
   }
-
-  /// Makes one capture whole; see ``CaptureFilling/add(_:from:)``.
-  public func fill(_ id: CaptureID, from piece: () throws -> SharedSecretBytes?) throws {
-    try filling { try $0.add(id, from: piece) }
-  }
 }
 
 extension CaptureSealing {

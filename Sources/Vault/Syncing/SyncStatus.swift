@@ -59,8 +59,8 @@ extension Synchronizer {
   }
 
   private func changedTwice() throws -> [(message: MessageID, title: String?)] {
-    let messages = history.messagesChangedTwice
-    let titles = try titles(of: messages.compactMap(shownRow))
-    return messages.map { message in (message, shownRow(of: message).flatMap { titles[$0] }) }
+    let rows = history.messagesChangedTwice.map { (message: $0, row: shownRow(of: $0)) }
+    let titles = try titles(of: rows.compactMap(\.row))
+    return rows.map { message, row in (message, row.flatMap { titles[$0] }) }
   }
 }

@@ -220,7 +220,7 @@ public final class Synchronizer {
   /// - Throws: `SyncError.busy` when another process has carried this history on.
   func alone<R>(_ body: () throws -> R) throws -> R {
     try file.withWriting(tries: 60) {
-      // Who saves the state makes sure of it; this only tells whether it is another one, at each step.
+      // Asked at each step; the state as a whole is verified when it is saved.
       guard try file.read(store.seal) == state.seal else { throw SyncError.busy }
       return try body()
     }

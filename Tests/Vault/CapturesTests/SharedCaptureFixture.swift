@@ -42,6 +42,13 @@ extension CaptureFixture {
   func row(_ id: CaptureID) throws -> SharedRow? { try store.sharedRows().first { $0.id == id } }
 }
 
+extension CaptureStore {
+  /// Makes one capture whole.
+  func fill(_ id: CaptureID, from piece: () throws -> SharedSecretBytes?) throws {
+    try filling { try $0.add(id, from: piece) }
+  }
+}
+
 /// Hands out a stream in pieces of these sizes, again and again from the first; a size of 0 is an empty piece.
 func pieces(_ stream: [UInt8], _ sizes: [Int]) -> () throws -> SharedSecretBytes? {
   var offset = 0

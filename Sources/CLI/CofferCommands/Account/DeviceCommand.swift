@@ -81,9 +81,9 @@ struct DeviceConfirmCommand: CofferCommand {
     let account = try OpenAccount(context.open(opening))
     let chosen = try DeviceChoice(account.synchronizer.devices).device(device)
     try account.synchronizer.confirm(chosen.id)
-    if chosen.heldCount > 0 { account.coffer.noteAccountChange(.removalsConfirmed) }
-    if context.isJSON { return JSON.print(["confirmed": Hexadecimal.text(chosen.id.bytes)]) }
     let held = chosen.heldCount
+    if held > 0 { account.coffer.noteAccountChange(.removalsConfirmed) }
+    if context.isJSON { return JSON.print(["confirmed": Hexadecimal.text(chosen.id.bytes)]) }
     context.remark(
       held == 0
         ? "Nothing of '\(chosen.name)' was held."

@@ -59,11 +59,6 @@ struct DeviceRejoinCommand: CofferCommand {
         }, progress: goesOn)
     }
     open.coffer.noteAccountChange(.deviceRejoined)
-    // What is at the place alone cannot be said again.
-    let lost = try open.synchronizer.quarantine().filter {
-      $0.device == former && $0.kind == .capture && open.synchronizer.isOnlyCutOff($0.message)
-    }
-    let lostCount = Set(lost.map(\.message)).count
     let device = open.synchronizer.device
     if context.isJSON {
       JSON.print(
@@ -73,6 +68,11 @@ struct DeviceRejoinCommand: CofferCommand {
     } else {
       let sent = report.sentCount > 0 ? " \(report.sentCount.counted("change")) sent again." : ""
       context.remark("This device goes on as \(device.short).\(sent)")
+      // What is at the place alone cannot be said again.
+      let lost = try open.synchronizer.quarantine().filter {
+        $0.device == former && $0.kind == .capture && open.synchronizer.isOnlyCutOff($0.message)
+      }
+      let lostCount = Set(lost.map(\.message)).count
       if lostCount > 0 {
         context.remark(
           "\(lostCount.counted("capture is", "captures are")) at the place alone and cut off: 'coffer sync quarantine' lists them, and 'take ID' makes one this device's."

@@ -97,10 +97,9 @@ struct SyncQuarantine {
     } else if !taking.taken.isEmpty {
       let captures = Set(changes.filter { $0.kind == .capture }.map(\.message))
       let captureCount = taking.taken.count { captures.contains($0) }
-      let counts = [
-        (taking.taken.count - captureCount).counted("message"), captureCount.counted("capture"),
-      ].filter { !$0.hasPrefix("0 ") }.joined(separator: " and ")
-      context.remark("\(counts) taken in; 'coffer sync' sends \(taking.taken.count == 1 ? "it" : "them").")
+      let counts = [(taking.taken.count - captureCount, "message"), (captureCount, "capture")]
+      let words = counts.filter { $0.0 > 0 }.map { $0.0.counted($0.1) }.joined(separator: " and ")
+      context.remark("\(words) taken in; 'coffer sync' sends \(taking.taken.count == 1 ? "it" : "them").")
     }
     guard taking.unreadable.isEmpty else {
       throw Failure(

@@ -103,13 +103,12 @@ extension History {
     var (cutOff, records) = (CutOff(), Set<RecordID>())
     for name in names { records.formUnion(recordsNamed(by: name)) }
     for record in records {
-      let versions = self.records.versions[record] ?? [:]
-      guard let kind = versions.values.first?.kind, kind != .label else { continue }
+      guard let kind = self.records.kind(of: record), kind != .label else { continue }
       let before = Set(shownVersions(of: record).map(\.hashes))
-      let left = versions.filter { version, entry in
+      let left = (self.records.versions[record] ?? [:]).filter { version, entry in
         entry.addedBy.contains { counts($0) && !names.contains($0) }
           && !(self.records.marks[record]?[version] ?? []).contains {
-            counts($0.by) && !isHeld($0.by) && !names.contains($0.by)
+            isInForce($0.by) && !names.contains($0.by)
           }
       }
       let after = Set(left.values.map(\.hashes))

@@ -31,10 +31,9 @@ extension History {
   /// many go at once after some that went one by one, only they are meant.
   public func removals(of names: Set<RecordID>, since time: UInt64 = 0) -> [DeviceRemovals] {
     var found: [DeviceID: [RecordID: UInt64]] = [:]
-    for record in names where shownVersions(of: record).isEmpty {
-      guard records.versions[record]?.values.first?.kind != .label else { continue }
+    for record in names where records.kind(of: record) != .label && shownVersions(of: record).isEmpty {
       for mark in (records.marks[record] ?? [:]).values.joined()
-      where !mark.isReplacement && mark.by.device != device && counts(mark.by) && !isHeld(mark.by) {
+      where !mark.isReplacement && mark.by.device != device && isInForce(mark.by) {
         guard let cameAt = chains.entries[mark.by]?.cameAt, cameAt >= time else { continue }
         let first = found[mark.by.device]?[record] ?? cameAt
         found[mark.by.device, default: [:]][record] = min(first, cameAt)

@@ -125,11 +125,11 @@ extension History {
 
   /// Messages that devices changed at once, so that several contents of them count, in the order of their identifiers.
   public var messagesChangedTwice: [RecordID] {
-    records.sortedIdentifiers.filter { record in
-      guard records.versions[record].map({ $0.count > 1 }) == true else { return false }
+    records.versions.filter { record, versions in
+      guard versions.count > 1 else { return false }
       let shown = shownVersions(of: record)
       return shown.first?.kind == .message && Set(shown.map(\.hashes)).count > 1
-    }
+    }.keys.sorted()
   }
 
   /// Whether this device has no key of the account yet: it asked to be enrolled, or began to join.
@@ -149,9 +149,7 @@ extension History {
     var held: [DeviceID: Set<RecordID>] = [:]
     for entry in chains.entries.values where isHeld(entry.name) && counts(entry.name) {
       for operation in entry.segment.operations where operation.removes {
-        guard let record = operation.record, records.versions[record]?.values.first?.kind != .label else {
-          continue
-        }
+        guard let record = operation.record, records.kind(of: record) != .label else { continue }
         held[entry.name.device, default: []].insert(record)
       }
     }

@@ -56,6 +56,9 @@ extension History {
     holds.segments[name] != nil || (chains.isAfterFork(name) && membership.revocations[name.device] == nil)
   }
 
+  /// Whether the removals and replacements of a segment hide what they name here.
+  func isInForce(_ name: SegmentName) -> Bool { counts(name) && !isHeld(name) }
+
   /// Whether anything is held that counts.
   var holdsSomething: Bool {
     chains.entries.values.contains { entry in

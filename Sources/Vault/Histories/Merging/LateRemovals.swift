@@ -55,10 +55,11 @@ extension History {
     }
     var late = late
     for device in devices {
-      let segments = chains.segments(of: device).sorted()
-      late.look(at: segments.map { ($0, chains.entries[$0]?.segment.predecessor) }, now) { name in
+      // Each was applied after its predecessor.
+      late.look(at: chains.segments(of: device).map { ($0, chains.entries[$0]?.segment.predecessor) }, now) {
+        name in
         waiting.contains(name)
-          || (!counts(name) || isHeld(name))
+          || !isInForce(name)
             && chains.entries[name]?.segment.operations.contains(where: \.removes) == true
       }
     }

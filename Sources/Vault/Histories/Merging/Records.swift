@@ -76,6 +76,9 @@ struct Records: Sendable {
   /// All record identifiers, in rising order.
   var sortedIdentifiers: [RecordID] { versions.keys.sorted() }
 
+  /// What a record is; nil of one that nobody added.
+  func kind(of record: RecordID) -> RecordKind? { versions[record]?.values.first?.kind }
+
   /// The segments that say where a further part is, also before its addition is here.
   func segments(placing content: ContentName, _ hash: FrameHash) -> [SegmentName] {
     if let entry = versions[content.version.record]?[content.version.version] {

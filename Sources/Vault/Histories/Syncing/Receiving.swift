@@ -37,11 +37,7 @@ extension History {
   /// Whether a listed object is one of the account, so that it would be missed. Anybody who may write at the remote can put
   /// things with any names there, and take them away.
   private func isOfAccount(_ name: ObjectName) -> Bool {
-    switch name {
-    case .pack(_, let hash): packs[hash] != nil
-    case .control: log.names.contains(name)
-    case .slot, .segment, .format, .request: holdsObject(name)
-    }
+    if case .pack(_, let hash) = name { packs[hash] != nil } else { putsBack(name) }
   }
 
   /// Names that an earlier run saw, that are in a folder which was listed now, and that no list shows.
@@ -93,8 +89,7 @@ extension History {
       guard log.slotObjects.contains(hash) else { return }
       keepSlot(object, hash: hash)
       remote.noteSeen(name)
-    case .control:
-      closedControl[name] = object
+    case .control: closedControl[name] = object
     case .segment(let segment): run?.waiting[segment] = object
     case .format, .pack, .request: break
     }

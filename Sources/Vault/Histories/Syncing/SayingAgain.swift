@@ -37,17 +37,17 @@ extension History {
   mutating func takeBackWhatIsRemoved(on machine: some Machine) -> [Effect] {
     guard !former.isEmpty else { return [] }
     var effects: [Effect] = []
+    var changed: Set<RecordID> = []
     for case .add(let added) in outbox {
       guard let version = removedElsewhere(added), outbox.takeBack(added.version, of: added.record) != nil
-      else {
-        continue
-      }
+      else { continue }
       let name = RecordVersion(record: added.record, version: version)
       let waiting = RecordVersion(record: added.record, version: added.version)
       carried[name] = waiting
       effects.append(.carry(from: waiting, to: name))
-      refresh([added.record], on: machine)
+      changed.insert(added.record)
     }
+    refresh(changed, on: machine)
     return effects
   }
 
@@ -57,7 +57,7 @@ extension History {
       version != added.version && entry.hashes == added.hashes && entry.storedAt == added.storedAt
         && counts(entry)
         && (records.marks[added.record]?[version] ?? []).contains { mark in
-          !mark.isReplacement && counts(mark.by) && !isHeld(mark.by)
+          !mark.isReplacement && isInForce(mark.by)
         }
     }?.key
   }

@@ -7,11 +7,12 @@ public import Primitives
 
 extension History {
   /// Whether a version's content may go for good: a removal or replacement that counts and is not held came here long
-  /// enough ago, by both clocks, and has hidden the version since; and of a replaced version, the replacing content is here. Nobody replaces a capture but a bad
-  /// member: further parts of the other version need not be here, so that no replacement counts.
+  /// enough ago, by both clocks, and has hidden the version since; and of a replaced version, the replacing content is here.
+  /// Nobody replaces a capture but a bad member: further parts of the other version need not be here, so that no replacement
+  /// counts.
   func isDead(_ record: RecordID, _ version: Version, at now: UInt64) -> Bool {
     (records.marks[record]?[version] ?? []).contains { mark in
-      guard counts(mark.by), !isHeld(mark.by), let entry = chains.entries[mark.by] else { return false }
+      guard isInForce(mark.by), let entry = chains.entries[mark.by] else { return false }
       let until = late.until(mark.by)
       let since = max(entry.appliedAt, until ?? 0)
       guard since + limits.removalDelay <= now,
