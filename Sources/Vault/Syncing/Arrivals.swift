@@ -7,6 +7,15 @@ internal import Primitives
 internal import Secrets
 internal import Vaults
 
+/// A content of a message that came.
+struct Arrived {
+  let version: RecordVersion
+  /// All of its parts.
+  let parts: [SharedSecretBytes]
+  /// As its author says, in seconds since 1970.
+  let storedAt: UInt64
+}
+
 /// Changes of rows that follow from a step.
 struct Arrivals {
   private var insertions: [(row: VersionRow, frame: SharedSecretBytes)] = []
@@ -26,39 +35,45 @@ struct Arrivals {
     }.map { .insert($0.row, frame: $0.frame) } + standings
   }
 
-  /// A content came.
-  /// - Parameters:
-  ///   - sent: all of its parts.
-  ///   - version: whose content it is.
-  ///   - storedAt: as its author says, in seconds since 1970.
-  mutating func take(
-    _ sent: [SharedSecretBytes], of version: RecordVersion, storedAt: UInt64, contents: VaultContents,
-    vault: Vault?
-  ) throws {
-    guard let vault, let frame = SentFrame(sent),
-      let facts = frame.frame.withBytes({ VersionRow.facts(of: $0, row: frame.row) }),
+  /// Contents came.
+  mutating func take(_ arrived: [Arrived], contents: VaultContents, vault: Vault) throws {
+    let frames = arrived.map { SentFrame($0.parts) }
+    let unknown = frames.compactMap { $0?.row }.filter { contents.rows[$0] == nil }
+    // One transaction for all of them.
+    let here = try vault.rows(named: unknown)
+    for (arrived, frame) in zip(arrived, frames) {
+      take(frame, arrived, here: here, contents)
+    }
+  }
+
+  /// - Parameter here: rows of the vault that no history knows.
+  private mutating func take(
+    _ frame: SentFrame?, _ arrived: Arrived, here: [MessageID: VersionRow], _ contents: VaultContents
+  ) {
+    let version = arrived.version
+    guard let frame, let facts = frame.frame.withBytes({ VersionRow.facts(of: $0, row: frame.row) }),
       facts.message == version.record
     else { return takeUnusable(version, contents) }
-    let known = KnownRow(message: version.record, version: version.version, standing: .shown)
-    if let here = contents.rows[frame.row] {
+    if let known = contents.rows[frame.row] {
       // The same row again, as after it was put back from the trash elsewhere. A row of another message has its name by no
       // accident: a bad member made it.
-      guard here.message == version.record, let standing = here.standing else {
+      guard known.message == version.record, let standing = known.standing else {
         return takeUnusable(version, contents)
       }
       return contents.set(
-        frame.row, KnownRow(message: here.message, version: version.version, standing: standing))
+        frame.row, KnownRow(message: known.message, version: version.version, standing: standing))
     }
     // A row that was here before this coffer joined, as in one that was restored from a backup.
-    if let here = try vault.rows(named: [frame.row])[frame.row] {
+    if let here = here[frame.row] {
       guard here.message == version.record else { return takeUnusable(version, contents) }
       return contents.set(
         frame.row, KnownRow(message: here.message, version: version.version, standing: here.standing))
     }
     let row = VersionRow(
-      id: frame.row, message: version.record, standing: .shown, stored: Int64(clamping: storedAt))
+      id: frame.row, message: version.record, standing: .shown, stored: Int64(clamping: arrived.storedAt))
     insertions.append((row, frame.frame))
-    contents.set(frame.row, known)
+    contents.set(
+      frame.row, KnownRow(message: version.record, version: version.version, standing: .shown))
   }
 
   /// A content that no vault can store. It is not asked for again.

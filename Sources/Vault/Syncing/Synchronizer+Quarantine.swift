@@ -223,8 +223,10 @@ extension Synchronizer {
           continue
         }
         contents.keep(taken.parts[0], of: content.version, byteCount: taken.byteCount)
+        // At once: another version of the same message may follow, and replaces this one.
         try arrivals.take(
-          taken.parts, of: content.version, storedAt: storedAt, contents: contents, vault: vault)
+          [Arrived(version: content.version, parts: taken.parts, storedAt: storedAt)], contents: contents,
+          vault: vault)
         records.insert(record)
         taking.taken.append(record)
       }

@@ -163,6 +163,7 @@ public final class Synchronizer {
       var (requests, outcome) = ([Request](), Outcome?.none)
       var (arrivals, captureArrivals) = (Arrivals(), CaptureArrivals())
       var came: Set<RecordID> = []
+      var arrived: [Arrived] = []
       for effect in history.step(event, on: &machine) {
         switch effect {
         case .keep(let content, let frame):
@@ -173,9 +174,12 @@ public final class Synchronizer {
               frame, of: content.version, partCount: history.hashes(of: content.version)?.count ?? 0,
               contents.captures)
           case .label: captureArrivals.takeLabel(frame, of: content.version, contents.captures)
-          case .message, nil: try take(frame, of: content, into: &arrivals)
+          case .message, nil: if let all = arrival(of: content, frame) { arrived.append(all) }
           }
         case .carry(let former, let version):
+          // What it carries may have come in this step.
+          try arrivals.take(arrived, contents: contents, vault: vault)
+          arrived = []
           contents.carry(former, to: version)
           came.insert(version.record)
         case .drop(let record, let version):
@@ -186,6 +190,7 @@ public final class Synchronizer {
         case .ended(let end): outcome = end
         }
       }
+      try arrivals.take(arrived, contents: contents, vault: vault)
       try machine.checkStep()
       noteUnreadable(history.takeUnreadable())
       let records = history.takeTouched().union(came).union(matched)
@@ -205,15 +210,14 @@ public final class Synchronizer {
   }
 
   /// A content of a message came, or a part of it.
-  private func take(_ frame: SharedSecretBytes, of content: ContentName, into arrivals: inout Arrivals) throws
-  {
+  /// - Returns: all parts, if this was the last of them.
+  private func arrival(of content: ContentName, _ frame: SharedSecretBytes) -> Arrived? {
     let name = content.version
-    guard
-      let parts = contents.take(frame, of: content, partCount: history.wantedPartCount(of: name) ?? 1)
-    else { return }
-    try arrivals.take(
-      parts, of: name, storedAt: history.storedAt(name.record, name.version) ?? now, contents: contents,
-      vault: vault)
+    let parts = contents.take(frame, of: content, partCount: history.wantedPartCount(of: name) ?? 1)
+    return parts.map {
+      Arrived(
+        version: name, parts: $0, storedAt: history.storedAt(name.record, name.version) ?? now)
+    }
   }
 
   /// Runs `body` while nobody else writes. Another command may take long, and a run can wait.
