@@ -44,6 +44,10 @@ enum Schema {
       "CREATE TABLE syncRows (row BLOB NOT NULL, version BLOB NOT NULL, message BLOB NOT NULL, "
         + "standing INTEGER NOT NULL, PRIMARY KEY (row, version)) STRICT, WITHOUT ROWID",
     ]),
+    Migration(statements: [
+      // Captures asks whether there are any, of a table that has a row for every message.
+      "CREATE INDEX syncCaptures ON syncRows (row) WHERE standing = 16"
+    ]),
   ]
 
   /// The format written in the header (`user_version`): how many migrations the file has seen.
@@ -89,5 +93,6 @@ enum Schema {
     "table protectedRegistry protectedRegistry", "table protectedDomains protectedDomains",
     "table syncState syncState", "table syncObjects syncObjects",
     "index sqlite_autoindex_syncObjects_1 syncObjects", "table syncRows syncRows",
+    "index syncCaptures syncRows",
   ]
 }

@@ -77,8 +77,9 @@ public struct AccountDrill: Sendable {
     // Lists packs too.
     _ = try perform(.begin(.verify, at: now))
     digest = history.stateDigest()
-    messageCount = history.shownCount(of: .message)
-    captureCount = history.shownCount(of: .capture)
+    let counts = history.shownCounts
+    messageCount = counts[.message] ?? 0
+    captureCount = counts[.capture] ?? 0
     let broken = try Self.brokenCaptures(history, remote, after: report, progress)
     missingCount = history.missingContentCount + history.lostElsewhere.union(broken).count
   }

@@ -69,7 +69,8 @@ struct CaptureArrivals {
     _ records: Set<RecordID>, _ history: History, _ contents: CaptureContents
   ) throws {
     guard contents.store != nil, let here = try contents.captures() else { return }
-    for record in records.union(inserted.keys).sorted() {
+    // Most records are messages.
+    for record in records.filter({ here[$0] != nil }).union(inserted.keys).sorted() {
       let isShown = !history.shownVersions(of: record).isEmpty
       if let new = inserted[record] {
         let label = takeTopLabel(of: record, nil, history, contents)
@@ -106,8 +107,10 @@ struct CaptureArrivals {
   private mutating func settleFormerLabels(
     _ record: RecordID, isOf: (CaptureID) -> Bool, _ history: History, _ contents: CaptureContents
   ) {
+    let entries = contents.entries(of: record)
+    guard !entries.isEmpty else { return }
     let shown = history.shownVersions(of: record).map(\.version)
-    for entry in contents.entries(of: record) {
+    for entry in entries {
       switch entry.kind {
       case .capture: continue
       case .otherLabel:

@@ -13,6 +13,7 @@ extension Synchronizer {
   public func summary() -> (digest: StateDigest, messageCount: Int, captureCount: Int) {
     // The digest is brought up to date in a copy: what is stored stays as it is.
     var history = history
-    return (history.stateDigest(), history.shownCount(of: .message), history.shownCount(of: .capture))
+    let counts = history.shownCounts
+    return (history.stateDigest(), counts[.message] ?? 0, counts[.capture] ?? 0)
   }
 }

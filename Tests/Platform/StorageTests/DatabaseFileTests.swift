@@ -107,7 +107,7 @@ struct DatabaseFileTests {
       #expect(try file.pragma("cell_size_check") == "1")
       #expect(try file.pragma("temp_store") == "2")
       #expect(try file.pragma("page_size") == "4096")
-      #expect(try file.pragma("user_version") == "2")
+      #expect(try file.pragma("user_version") == "3")
     }
   }
 
@@ -152,9 +152,9 @@ struct DatabaseFileTests {
       }
     }
     var later = whole
-    later[63] = 3
+    later[63] = 4
     try later.write(to: url)
-    #expect(throws: StorageError.unknownFormat(found: 3, known: 2)) {
+    #expect(throws: StorageError.unknownFormat(found: 4, known: 3)) {
       try DatabaseFile.open(home: home.path)
     }
     for count in [0, 1, 99] {
@@ -183,28 +183,44 @@ struct DatabaseFileTests {
     #expect(throws: StorageError.corrupt(part: .schema)) { try DatabaseFile.open(home: home.path) }
   }
 
-  /// A file as a program of format 1 made it.
-  private func makeOlder() throws {
+  /// A file as a program of an earlier format made it.
+  private func makeOlder(format: Int = 1) throws {
     let file = try DatabaseFile.create(home: home.path) { file in
       try file.write {
         _ = try $0.execute("INSERT INTO keybag (only, record) VALUES (1, ?)", .bytes(Data([1, 2])))
+        for standing in [0, 16] as [Int64] where format > 1 {
+          _ = try $0.execute(
+            "INSERT INTO syncRows (row, version, message, standing) VALUES (?, x'01', x'02', ?)",
+            .bytes(Data([UInt8(standing)])), .integer(standing))
+        }
       }
     }
     file.close()
     let queue = try DatabaseQueue(path: path)
     try queue.write { db in
-      for table in ["syncState", "syncObjects", "syncRows"] { try db.execute(sql: "DROP TABLE \(table)") }
-      try db.execute(sql: "PRAGMA user_version = 1")
+      try db.execute(sql: "DROP INDEX syncCaptures")
+      for table in ["syncState", "syncObjects", "syncRows"] where format == 1 {
+        try db.execute(sql: "DROP TABLE \(table)")
+      }
+      try db.execute(sql: "PRAGMA user_version = \(format)")
     }
     try queue.close()
   }
 
-  @Test("A file of format 1 becomes one of format 2 when it is opened, with all that is in it")
-  func migration() throws {
-    try makeOlder()
+  @Test(
+    "A file of an earlier format becomes one of this format when it is opened, with all that is in it",
+    arguments: [1, 2])
+  func migration(format: Int) throws {
+    try makeOlder(format: format)
     let file = try DatabaseFile.open(home: home.path)
     #expect(try record(file) == Data([1, 2]))
-    #expect(try file.pragma("user_version") == "2")
+    #expect(try file.pragma("user_version") == "3")
+    let captureCount = try file.read {
+      try $0.firstRow("SELECT count(*) FROM syncRows INDEXED BY syncCaptures WHERE standing = 16") {
+        try $0.integer(0)
+      }
+    }
+    #expect(captureCount == (format == 1 ? 0 : 1))
     // Others may write: the lock was for the migration alone.
     try DatabaseFile.open(home: home.path).claimWriting()
     file.close()
@@ -218,7 +234,7 @@ struct DatabaseFileTests {
     #expect(flock(lock, LOCK_EX | LOCK_NB) == 0)
     #expect(throws: StorageError.inUse) { try DatabaseFile.open(home: home.path) }
     close(lock)
-    #expect(try DatabaseFile.open(home: home.path).pragma("user_version") == "2")
+    #expect(try DatabaseFile.open(home: home.path).pragma("user_version") == "3")
   }
 
   @Test("A file of format 1 with anything changed is damaged, and so is one that only says to be of format 1")

@@ -200,8 +200,10 @@ extension History {
   /// All records of which something is shown, in no order.
   public var shownRecords: Set<RecordID> { Set(shownKinds.keys) }
 
-  /// How many records of a kind are shown.
-  public func shownCount(of kind: RecordKind) -> Int { shownKinds.values.count { $0 == kind } }
+  /// How many records of each kind are shown.
+  public var shownCounts: [RecordKind: Int] {
+    shownKinds.values.reduce(into: [:]) { counts, kind in counts[kind, default: 0] += 1 }
+  }
 
   /// What is shown of each record, by the kind of its highest version.
   private var shownKinds: [RecordID: RecordKind] {

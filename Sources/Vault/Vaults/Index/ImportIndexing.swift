@@ -3,7 +3,6 @@
 // The search index while an import runs: while the next messages are stored, a thread of its own makes a segment of
 // those before. It is at most one segment behind; then the import waits for it. The thread does not touch the database.
 
-internal import Primitives
 internal import Storage
 
 /// Makes segments beside an import. What goes wrong with the index does not concern the import: the messages are read one
@@ -43,9 +42,9 @@ struct ImportIndexing: ~Copyable {
   /// Waits for the segment that is in the making, and names it in the record.
   mutating func name() throws {
     guard let work = running.take() else { return }
-    let (built, copiedCount) = try work.end()
+    let built = try work.end()
     // Long messages fill a segment before all are in it.
-    waitingCount += max(0, copiedCount - built.numbers.count)
+    waitingCount += max(0, work.copiedCount - built.numbers.count)
     _ = try vault.add(built)
   }
 
@@ -54,37 +53,5 @@ struct ImportIndexing: ~Copyable {
     guard hasBegun, !hasFailed else { return }
     try? name()
     try? vault.tend(.everything) { _ in true }
-  }
-}
-
-/// A segment that another thread makes.
-// Unchecked: the thread alone uses it until it has ended.
-private final class SegmentWork: @unchecked Sendable {
-  private var making: SegmentMaking?
-  private let copiedCount: Int
-  private var result: Result<BuiltSegment, any Error>?
-  private var worker: WorkerThread?
-
-  init(_ making: consuming SegmentMaking) {
-    copiedCount = making.copiedCount
-    self.making = consume making
-    worker = WorkerThread { [self] in work() }
-  }
-
-  private func work() {
-    guard var making = making.take() else { return }
-    do {
-      try making.openRows()
-      result = .success(try making.finish())
-    } catch {
-      result = .failure(error)
-    }
-  }
-
-  /// Waits for the thread; without one, the work is done now.
-  func end() throws -> (BuiltSegment, copiedCount: Int) {
-    if let worker { worker.join() } else { work() }
-    guard let result else { preconditionFailure("work that has ended has a result") }
-    return (try result.get(), copiedCount)
   }
 }

@@ -113,8 +113,12 @@ extension Vault {
     while let record = try currentRecord() {
       guard let numbers = try tailNumbers(record) else { return true }
       try mergeIfMany(record)
-      guard let progress = try add(buildSegment(of: numbers)) else { return true }
-      guard try goesOn(progress) else { return false }
+      var built = try buildNextSegments(of: numbers)[...]
+      defer { for segment in built { remove(segment) } }
+      while let segment = built.popFirst() {
+        guard let progress = try add(segment) else { return true }
+        guard try goesOn(progress) else { return false }
+      }
     }
     return true
   }
@@ -136,13 +140,6 @@ extension Vault {
 
   // MARK: Segments
 
-  /// Makes a segment of the rows with these numbers that are shown, from the first, as many as fit.
-  func buildSegment(of numbers: ClosedRange<Int64>) throws -> BuiltSegment {
-    var making = try SegmentMaking(of: numbers, self)
-    while try making.copyRows(self) { try making.openRows() }
-    return try making.finish()
-  }
-
   /// Names a new segment in the record, unless another one answers for its rows by now.
   /// - Returns: how far the index is now; nil when the segment was not wanted, and is removed.
   func add(_ built: BuiltSegment) throws -> IndexProgress? {
@@ -161,8 +158,13 @@ extension Vault {
       try save(record, &state, keys, transaction)
       return IndexProgress(done: record.indexed.count, total: state.shown.count)
     }
-    if progress == nil, let description = built.description { file.searchFiles.remove(description.id) }
+    if progress == nil { remove(built) }
     return progress
+  }
+
+  /// Removes the file of a segment that no record names.
+  private func remove(_ built: BuiltSegment) {
+    if let description = built.description { file.searchFiles.remove(description.id) }
   }
 
   /// Puts a new segment where its numbers belong. Rows that have left since they were read are marked.

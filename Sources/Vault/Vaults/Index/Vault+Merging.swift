@@ -62,12 +62,7 @@ extension Vault {
   @discardableResult
   func remake(_ former: [SegmentDescription]) throws -> Bool {
     guard let first = former.first, let last = former.last else { return true }
-    var parts: [BuiltSegment] = []
-    var next = first.numbers.lowerBound
-    while next <= last.numbers.upperBound {
-      parts.append(try buildSegment(of: next...last.numbers.upperBound))
-      next = (parts.last?.numbers.upperBound ?? last.numbers.upperBound) + 1
-    }
+    let parts = try buildSegments(of: first.numbers.lowerBound...last.numbers.upperBound)
     let made = BuiltSegment(
       description: try united(parts.compactMap(\.description)),
       numbers: first.numbers.lowerBound...last.numbers.upperBound, indexed: parts.flatMap(\.indexed))
