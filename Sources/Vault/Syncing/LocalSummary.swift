@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a drill is compared with: the history as it is here.
+// The history as it is here: what commands tell of it, and what a drill is compared with.
 
 public import Histories
 internal import Primitives
@@ -9,11 +9,17 @@ extension Synchronizer {
   /// The account's name, as it is in an address.
   public var accountName: String { Hexadecimal.text(account.bytes) }
 
+  /// How many messages and captures are shown.
+  public var shownCounts: (messages: Int, captures: Int) {
+    let counts = history.shownCounts
+    return (counts[.message] ?? 0, counts[.capture] ?? 0)
+  }
+
   /// The digest of all records that count here, and how many messages and captures are shown.
   public func summary() -> (digest: StateDigest, messageCount: Int, captureCount: Int) {
     // The digest is brought up to date in a copy: what is stored stays as it is.
     var history = history
-    let counts = history.shownCounts
-    return (history.stateDigest(), counts[.message] ?? 0, counts[.capture] ?? 0)
+    let (messages, captures) = shownCounts
+    return (history.stateDigest(), messages, captures)
   }
 }

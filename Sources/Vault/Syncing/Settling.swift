@@ -30,9 +30,7 @@ extension Synchronizer {
     let slot = try openSlot(with: secret, at: remote)
     let outcome = try change(.settle(at: fork.at, on: branch), with: slot)
     guard history.ownerFork?.at != fork.at else { throw SyncError.refused(outcome) }
-    try noteTold(of: fork)
-    // A choice alone changes no row.
-    try alone { try save([]) }
+    try noteSettled(fork, on: branch)
     let isOfBranch = try outcome == .complete || handsOutKeys(with: secret, at: remote)
     return (try run(.sync, at: remote, progress: progress), isOfBranch)
   }
@@ -59,7 +57,6 @@ extension Synchronizer {
     guard outcome == .complete || (hasChosen && outcome == .notOwner) else {
       throw SyncError.refused(outcome)
     }
-    if hasChosen { try alone { try save([]) } }
     return (try run(.sync, at: remote, progress: progress), outcome == .complete)
   }
 
@@ -85,9 +82,17 @@ extension Synchronizer {
       guard let branch = try choice(fork) else { return false }
       _ = try change(.settle(at: fork.at, on: branch), with: slot)
       guard history.ownerFork?.at != fork.at else { throw SyncError.refused(.ownerForked) }
-      try noteTold(of: fork)
+      try noteSettled(fork, on: branch)
       hasChosen = true
     }
     return hasChosen
+  }
+
+  /// A choice stands.
+  private func noteSettled(_ fork: OwnerForkView, on branch: ControlID) throws {
+    try noteTold(of: fork)
+    // A choice alone changes no row.
+    try alone { try save([]) }
+    changed(.settle(at: fork.at, on: branch))
   }
 }

@@ -57,6 +57,8 @@ public struct SyncReport: Sendable {
   public var removed: Set<RecordID> = []
   /// Of these, messages that were changed on several devices at once: all versions are kept, and one is shown.
   public var parallel: Set<RecordID> = []
+  /// Messages that were removed here and changed elsewhere at the same time: they are shown again.
+  public var returned: Set<RecordID> = []
   /// Changes of this device that were sent.
   public var sentCount = 0
   /// Changes that still wait.

@@ -153,11 +153,14 @@ struct SyncStore {
     }
     for row in contents.changed {
       let entries = contents.entries(of: row).map { SyncRow(row, $0) }
-      try replace(row, with: entries, &state, &hash, transaction)
+      // To look for former entries takes longer than to write the new one.
+      if !contents.new.contains(row) { try remove(row, &state, &hash, transaction) }
+      try insert(row, entries, &state, &hash, transaction)
     }
     for record in contents.captures.changed {
       let entries = contents.captures.entries(of: record).map { SyncRow($0) }
-      try replace(record, with: entries, &state, &hash, transaction)
+      try remove(record, &state, &hash, transaction)
+      try insert(record, entries, &state, &hash, transaction)
     }
     var sealer = SealedValue()
     let sealed = key.withBytes { sealer.seal(state.bytes.rawSpan, key: $0, context: Self.context) }
@@ -179,9 +182,8 @@ struct SyncStore {
     try transaction.execute("DELETE FROM syncRows")
   }
 
-  private func replace(
-    _ row: RecordID, with entries: [SyncRow], _ state: inout SyncState, _ hash: inout SetHash,
-    _ transaction: borrowing Transaction
+  private func remove(
+    _ row: RecordID, _ state: inout SyncState, _ hash: inout SetHash, _ transaction: borrowing Transaction
   ) throws {
     try transaction.forEachRow(
       "SELECT row, message, version, standing FROM syncRows WHERE row = ?", row.column
@@ -190,6 +192,12 @@ struct SyncStore {
       return true
     }
     try transaction.execute("DELETE FROM syncRows WHERE row = ?", row.column)
+  }
+
+  private func insert(
+    _ row: RecordID, _ entries: [SyncRow], _ state: inout SyncState, _ hash: inout SetHash,
+    _ transaction: borrowing Transaction
+  ) throws {
     for entry in entries {
       hash.add(entry.member.rawSpan, to: &state.rows)
       try transaction.execute(

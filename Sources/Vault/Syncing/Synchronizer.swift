@@ -35,6 +35,10 @@ public final class Synchronizer {
   /// Whether what the user changed is looked for. A coffer that joins takes what is there first.
   private(set) var takesLocalChanges: Bool
 
+  /// Told of each change of the account that an opened slot allowed, once it is on the disk. The run that tells the other
+  /// devices may still fail, or be stopped.
+  public var changed: (AccountChange) -> Void = { _ in }
+
   var contents: VaultContents { machine.contents }
 
   /// Changes that are read and sealed at once.
@@ -84,6 +88,7 @@ public final class Synchronizer {
     report.changedCount += first.changedCount
     report.removed.formUnion(first.removed)
     report.parallel.formUnion(first.parallel)
+    report.returned.formUnion(first.returned)
     return report
   }
 
@@ -140,7 +145,12 @@ public final class Synchronizer {
   /// Carries out a change of the account that an opened slot allows. The next run sends it.
   func change(_ change: AccountChange, with slot: OpenedSlot) throws -> Outcome {
     let outcome = try carryOut(.account(change, slot, at: now)).outcome ?? .complete
-    if outcome == .complete { try noteTold(of: change) }
+    if outcome == .complete {
+      try noteTold(of: change)
+      // A choice may stand although this outcome is another one: see `noteSettled`.
+      if case .settle = change { return outcome }
+      changed(change)
+    }
     return outcome
   }
 
@@ -204,6 +214,7 @@ public final class Synchronizer {
       report.changedCount += arrivals.changedCount + captureArrivals.changedCount
       report.removed.formUnion(arrivals.removed.union(captureArrivals.removed))
       report.parallel.formUnion(arrivals.parallel)
+      report.returned.formUnion(arrivals.returned)
       report.newCaptureCount += captureArrivals.newCount
       return (requests, outcome)
     }

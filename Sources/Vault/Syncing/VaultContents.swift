@@ -25,6 +25,8 @@ final class VaultContents {
   private var earlier: [MessageID: Set<Version>] = [:]
   /// Rows whose entry differs from what is on the disk.
   private(set) var changed: Set<MessageID> = []
+  /// Those of which nothing is on the disk.
+  private(set) var new: Set<MessageID> = []
   /// Contents that wait to be sealed, so that they need not be opened twice.
   private var frames: [ContentName: SharedSecretBytes] = [:]
   private(set) var framesByteCount = 0
@@ -131,6 +133,7 @@ final class VaultContents {
   }
 
   func set(_ row: MessageID, _ known: KnownRow) {
+    if rows[row] == nil, !changed.contains(row) { new.insert(row) }
     restore(row, known)
     changed.insert(row)
   }
@@ -159,7 +162,7 @@ final class VaultContents {
 
   /// The entries are on the disk.
   func noteStored() {
-    changed = []
+    (changed, new) = ([], [])
     captures.noteStored()
   }
 

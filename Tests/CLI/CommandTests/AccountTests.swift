@@ -273,6 +273,7 @@ struct AccountTests {
     #expect(try devices.first(["device", "revoke", "desktop"]).status == 3)
     let revoked = try devices.first(["device", "revoke", "desktop", "--yes"])
     #expect(revoked.status == 0, "\(revoked)")
+    #expect(try devices.first(["audit"]).output.contains("  device of the account revoked\n"))
     #expect(try devices.first(["message", "add", "--title", "After"], input: "secret").status == 0)
     #expect(try devices.first(["sync"]).status == 0)
     let other = try devices.second(["message", "add", "--title", "Too late"], input: "text")

@@ -134,6 +134,9 @@ struct DeviceTests {
     #expect(try run(["account", "slots", "remove", rest[0], "--yes", "--phrase-file", "words3"]).status == 0)
     let last = try run(["account", "slots", "remove", rest[1], "--yes", "--phrase-file", "words3", "--json"])
     #expect(last.status == 7 && last.error.contains("last_slot"), "\(last)")
+    // Of what was refused there is no line.
+    let audit = try run(["audit"] + new).output
+    #expect(audit.matches(of: /what opens the account changed\n/).count == 4, "\(audit)")
   }
 
   @Test("Two continuations are shown and one is chosen, on each device")

@@ -76,6 +76,24 @@ struct AccountSlotsTests {
     #expect(try late.join(first, at: folder.remote, with: words, name: "late").newCount == 2)
   }
 
+  @Test(
+    "Whoever asks is told of a change that stands, before the run that tells the others; of one that is refused, not"
+  )
+  func told() throws {
+    let account = try first.coffer.account.open()
+    var told = 0
+    account.changed = { change in if case .revoke = change { told += 1 } }
+    let report = try account.revoke(
+      second.device(), with: passphrase(), at: folder.remote, progress: { _ in told == 0 })
+    #expect(report.outcome == .unreachable && told == 1)
+    #expect(try first.coffer.account.open().devices.map(\.isRevoked) == [false, true])
+    let other = try second.coffer.account.open()
+    other.changed = { _ in Issue.record("nothing was changed") }
+    #expect(throws: SyncError.wrongSecret) {
+      try other.revoke(first.device(), with: passphrase(Self.new), at: folder.remote)
+    }
+  }
+
   @Test("Words are added and removed; the last slot is whatever is left")
   func addedAndRemoved() throws {
     let former = try #require(first.coffer.account.open().slots.first { $0.kind == .words })

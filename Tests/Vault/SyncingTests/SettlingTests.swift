@@ -53,7 +53,11 @@ struct SettlingTests {
     }
     let fork = try #require(first.coffer.account.open().ownerFork)
     let right = fork.branches[number].id
-    _ = try first.coffer.account.open().settle(fork, on: right, with: words, at: folder.remote)
+    let account = try first.coffer.account.open()
+    var choices: [ControlID] = []
+    account.changed = { change in if case .settle(_, let branch) = change { choices.append(branch) } }
+    _ = try account.settle(fork, on: right, with: words, at: folder.remote)
+    #expect(choices == [right])
     let drill = try first.coffer.account.drill(
       at: folder.remote, address, with: words, enclave: SyncedCoffer.enclave)
     #expect(try drill.digest == first.coffer.account.open().summary().digest && drill.missingCount == 0)

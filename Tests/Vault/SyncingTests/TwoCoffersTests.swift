@@ -113,6 +113,24 @@ struct TwoCoffersTests {
     #expect(try first.shown() == second.shown() && first.shown()[id]?.text == "decided")
   }
 
+  @Test(
+    "A message that was removed on one device and changed on the other is shown again, and who removed it is told once"
+  )
+  func removedAndChanged() throws {
+    let ids = try [first.add("text"), first.add("put back"), first.add("gone")]
+    try link()
+    for id in ids { try second.coffer.removeMessage(id) }
+    try first.edit(ids[0], "changed")
+    #expect(try first.sync(at: folder.remote).returned == [])
+    #expect(try second.sync(at: folder.remote).returned == [ids[0]])
+    #expect(try first.sync(at: folder.remote).returned == [])
+    // What the other device puts back is no surprise.
+    try first.coffer.putBackMessage(ids[1])
+    #expect(try first.sync(at: folder.remote).returned == [])
+    #expect(try second.sync(at: folder.remote).returned == [])
+    #expect(try first.shown() == second.shown() && Set(second.shown().keys) == Set(ids.prefix(2)))
+  }
+
   @Test("A device tells who removed what it hides, and since when, until it is put back or cut off")
   func removals() throws {
     let ids = try (0..<5).map { try first.add("text \($0)") }

@@ -61,7 +61,6 @@ struct AccountSettleCommand: CofferCommand {
       try open.synchronizer.settle(
         fork, on: fork.branches[number - 1].id, with: secret, at: remote, progress: goesOn)
     }
-    open.coffer.noteAccountChange(.accountSettled)
     tell(view, chosen: number, isOfBranch, context)
     try SyncEnding(report, open.synchronizer).check(context)
   }
@@ -94,7 +93,6 @@ struct AccountSettleCommand: CofferCommand {
           }, progress: goesOn)
       }
       if let chosen {
-        open.coffer.noteAccountChange(.accountSettled)
         tell(chosen.view, chosen: chosen.number, isOfBranch, context)
       }
       try SyncEnding(report, open.synchronizer).check(context)

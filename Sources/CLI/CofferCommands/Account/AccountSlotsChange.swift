@@ -224,9 +224,7 @@ struct AccountSlotsChange {
     usesWords: Bool, _ work: ((SyncReport) -> Bool) throws -> SyncReport
   ) throws -> SyncReport {
     do {
-      let report = try OpenAccount.watching("changing the account", context, work)
-      open.coffer.noteAccountChange(.accountSecretsChanged)
-      return report
+      return try OpenAccount.watching("changing the account", context, work)
     } catch SyncError.wrongSecret {
       throw AccountOpening.wrong(usesWords)
     }

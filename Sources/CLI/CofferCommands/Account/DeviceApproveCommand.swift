@@ -55,7 +55,6 @@ struct DeviceApproveCommand: CofferCommand {
     let report = try account.watching("approving", context) { goesOn in
       try open.synchronizer.approve(chosen, with: secret, at: remote, progress: goesOn)
     }
-    open.coffer.noteAccountChange(.deviceApproved)
     do { try SyncEnding(report, open.synchronizer).check(context) } catch {
       var failure = Failure(error)
       failure.message = "the device is approved, but the others were not told: \(failure.message)"

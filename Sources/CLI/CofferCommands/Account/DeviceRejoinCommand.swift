@@ -58,7 +58,6 @@ struct DeviceRejoinCommand: CofferCommand {
           return fork.branches[number - 1].id
         }, progress: goesOn)
     }
-    open.coffer.noteAccountChange(.deviceRejoined)
     let device = open.synchronizer.device
     if context.isJSON {
       JSON.print(

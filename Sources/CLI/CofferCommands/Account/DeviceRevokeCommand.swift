@@ -83,7 +83,6 @@ struct DeviceRevokeCommand: CofferCommand {
     let report = try account.watching("revoking", context) { goesOn in
       try open.synchronizer.revoke(chosen.id, since: since, with: secret, at: remote, progress: goesOn)
     }
-    open.coffer.noteAccountChange(.deviceRevoked)
     let ending = SyncEnding(report, open.synchronizer)
     let cutOff = try open.synchronizer.quarantine().filter { $0.device == chosen.id }
     let count = cutOff.count

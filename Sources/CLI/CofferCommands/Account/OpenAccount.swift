@@ -24,6 +24,9 @@ struct OpenAccount {
     self.coffer = coffer
     self.synchronizer = synchronizer
     place = try coffer.account.place()
+    synchronizer.changed = { change in
+      if let event = AuditLog.Event(change) { coffer.noteAccountChange(event) }
+    }
   }
 
   /// Runs, with a progress bar; the first signal stops it between two requests.
@@ -79,6 +82,20 @@ struct OpenAccount {
 
   /// This device's name in the account.
   var deviceName: String { synchronizer.devices.first { $0.isThisDevice }?.name ?? "" }
+}
+
+extension AuditLog.Event {
+  /// Nil for what changes nothing that a person decides.
+  fileprivate init?(_ change: AccountChange) {
+    switch change {
+    case .approve: self = .deviceApproved
+    case .revoke: self = .deviceRevoked
+    case .rejoin: self = .deviceRejoined
+    case .addSlot, .replaceSlots: self = .accountSecretsChanged
+    case .settle: self = .accountSettled
+    case .handOutKeys: return nil
+    }
+  }
 }
 
 extension RemotePlace {

@@ -95,7 +95,7 @@ struct RemoteAddCommand: CofferCommand {
       failure.hint = "'coffer sync' goes on"
       throw failure
     }
-    let (_, count, captureCount) = account.synchronizer.summary()
+    let (count, captureCount) = account.synchronizer.shownCounts
     if context.isJSON {
       return JSON.print(
         Answer(

@@ -98,7 +98,7 @@ struct RemoteMoveCommand: CofferCommand {
     }
     guard missingCount == 0 else { throw Failure.missingContents(missingCount) }
     guard !yes else { return }
-    let (_, count, captureCount) = synchronizer.summary()
+    let (count, captureCount) = synchronizer.shownCounts
     let captures = captureCount == 0 ? "" : " and \(captureCount.counted("capture"))"
     try context.insist(
       "The account is not at \(place). Send \(count.counted("message"))\(captures) there, and go on there?",

@@ -238,9 +238,9 @@ struct RemoteRestoreCommand: CofferCommand {
     _ synchronizer: Synchronizer, _ report: SyncReport, _ ending: SyncEnding, _ isNew: Bool,
     _ context: CommandContext
   ) throws {
-    let count =
-      isNew ? max(0, synchronizer.summary().messageCount - report.missingCount) : report.newCount
-    let captureCount = isNew ? synchronizer.summary().captureCount : report.newCaptureCount
+    let shown = isNew ? synchronizer.shownCounts : nil
+    let count = shown.map { max(0, $0.messages - report.missingCount) } ?? report.newCount
+    let captureCount = shown?.captures ?? report.newCaptureCount
     let awayCount = try synchronizer.capturesElsewhere().count
     let devices = synchronizer.devices.filter { !$0.isRevoked }
     let words = synchronizer.historyWords.joined(separator: " ")

@@ -89,6 +89,17 @@ struct SyncEnding {
             + (ids.count > 1 ? "; also \(ids.dropFirst().prefix(5).joined(separator: ", "))" : ""),
           count: ids.count))
     }
+    if !report.returned.isEmpty {
+      let ids = report.returned.sorted().map { MessageChoice.shown($0) }
+      warnings.append(
+        Warning(
+          code: "changed_and_removed",
+          message:
+            "\(ids.count.counted("message that was removed was", "messages that were removed were")) changed on another device at the same time: \(ids.count == 1 ? "it is" : "they are") shown again",
+          hint: "'coffer message show \(ids[0])', or 'coffer message remove \(ids[0])'"
+            + (ids.count > 1 ? "; also \(ids.dropFirst().prefix(5).joined(separator: ", "))" : ""),
+          count: ids.count))
+    }
     // Of several runs: a thief may take little in each.
     let removers = Set(synchronizer.removals(in: report).map(\.device))
     for removals in removers.isEmpty ? [] : synchronizer.recentRemovals

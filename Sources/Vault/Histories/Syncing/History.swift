@@ -198,21 +198,29 @@ public struct ShownVersion: Hashable, Sendable {
 
 extension History {
   /// All records of which something is shown, in no order.
-  public var shownRecords: Set<RecordID> { Set(shownKinds.keys) }
+  public var shownRecords: Set<RecordID> {
+    var records: Set<RecordID> = []
+    forEachShown { record, _ in records.insert(record) }
+    return records
+  }
 
   /// How many records of each kind are shown.
   public var shownCounts: [RecordKind: Int] {
-    shownKinds.values.reduce(into: [:]) { counts, kind in counts[kind, default: 0] += 1 }
+    var counts: [RecordKind: Int] = [:]
+    forEachShown { _, kind in counts[kind, default: 0] += 1 }
+    return counts
   }
 
-  /// What is shown of each record, by the kind of its highest version.
-  private var shownKinds: [RecordID: RecordKind] {
-    let pending = Dictionary(grouping: pendingChanges, by: \.record)
-    var kinds: [RecordID: RecordKind] = [:]
-    for record in Set(records.identifiers).union(pending.keys) {
-      kinds[record] = shownVersions(of: record, pending: pending[record] ?? []).first?.kind
+  /// Hands every record of which something is shown to `body`, with the kind of its highest version.
+  private func forEachShown(_ body: (RecordID, RecordKind) -> Void) {
+    var pending = Dictionary(grouping: pendingChanges, by: \.record)
+    for record in records.identifiers {
+      let shown = shownVersions(of: record, pending: pending.removeValue(forKey: record) ?? [])
+      if let first = shown.first { body(record, first.kind) }
     }
-    return kinds
+    for (record, changes) in pending {
+      if let first = shownVersions(of: record, pending: changes).first { body(record, first.kind) }
+    }
   }
 
   /// What a version is of; nil if no version of this name is known.
