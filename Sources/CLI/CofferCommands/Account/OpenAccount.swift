@@ -85,7 +85,7 @@ struct OpenAccount {
 }
 
 extension AuditLog.Event {
-  /// Nil for what changes nothing that a person decides.
+  /// Nil for what nobody decides: keys that are handed out.
   fileprivate init?(_ change: AccountChange) {
     switch change {
     case .approve: self = .deviceApproved
