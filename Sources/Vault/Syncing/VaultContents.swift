@@ -15,13 +15,17 @@ struct KnownRow: Equatable, Sendable {
   let version: Version
   /// What the row is to its message; nil for a version whose content no vault can store, and that has no row.
   var standing: RowStanding?
+
+  var name: RecordVersion { RecordVersion(record: message, version: version) }
 }
 
 /// The rows of a vault with their versions.
 final class VaultContents {
   private let vault: Vault?
   private(set) var rows: [MessageID: KnownRow] = [:]
-  private var byVersion: [RecordVersion: MessageID] = [:]
+  /// Of versions that are not the own one of the row of their message's name. Most are: a message that was never edited has
+  /// one row, of its name.
+  private var otherRows: [RecordVersion: MessageID] = [:]
   private var earlier: [MessageID: Set<Version>] = [:]
   /// Rows whose entry differs from what is on the disk.
   private(set) var changed: Set<MessageID> = []
@@ -46,18 +50,21 @@ final class VaultContents {
     self.captures = CaptureContents(captures)
   }
 
-  func row(of version: RecordVersion) -> MessageID? { byVersion[version] }
+  func row(of version: RecordVersion) -> MessageID? {
+    if let known = rows[version.record], known.name == version { return version.record }
+    return otherRows[version]
+  }
 
   /// Whether a content is here.
   func has(_ content: ContentName) -> Bool {
-    byVersion[content.version] != nil || parts[content.version]?[content.part] != nil
+    row(of: content.version) != nil || parts[content.version]?[content.part] != nil
       || compared.contains(content) || captures.has(content)
   }
 
   /// A content; nil if it is not here or does not open.
   func frame(of content: ContentName) -> SharedSecretBytes? {
     if let frame = frames[content] ?? parts[content.version]?[content.part] { return frame }
-    guard let vault, let row = byVersion[content.version] else { return captures.frame(of: content) }
+    guard let vault, let row = row(of: content.version) else { return captures.frame(of: content) }
     guard rows[row]?.standing != nil else { return nil }
     var frame: SharedSecretBytes?
     // A row that does not open counts as not here; an error of the file does not.
@@ -103,7 +110,7 @@ final class VaultContents {
 
   /// The row of a version holds another version, too.
   func carry(_ former: RecordVersion, to version: RecordVersion) {
-    guard let row = byVersion[former], let known = rows[row] else {
+    guard let row = row(of: former), let known = rows[row] else {
       return captures.carry(former, to: version)
     }
     set(row, KnownRow(message: known.message, version: version.version, standing: known.standing))
@@ -124,11 +131,13 @@ final class VaultContents {
 
   /// Enters what is on the disk.
   func restore(_ row: MessageID, _ known: KnownRow) {
-    byVersion[RecordVersion(record: known.message, version: known.version)] = row
-    guard let other = rows[row] else { return rows[row] = known }
+    guard let other = rows[row], other.version != known.version else {
+      if row != known.message { otherRows[known.name] = row }
+      return rows[row] = known
+    }
     let isHigher = other.version < known.version
     if isHigher { rows[row] = known }
-    guard other.version != known.version else { return rows[row] = known }
+    for name in [other.name, known.name] { otherRows[name] = row }
     earlier[row, default: []].insert(isHigher ? other.version : known.version)
   }
 
@@ -153,7 +162,7 @@ final class VaultContents {
 
   func remove(_ row: MessageID) {
     for entry in entries(of: row) {
-      byVersion[RecordVersion(record: entry.message, version: entry.version)] = nil
+      otherRows[entry.name] = nil
     }
     rows[row] = nil
     earlier[row] = nil

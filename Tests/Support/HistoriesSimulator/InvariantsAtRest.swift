@@ -113,7 +113,7 @@ extension Simulation {
     for index in goodMembers where computers[index].outcome == .complete {
       let history = computers[index].history
       for name in history.wanted.sorted() {
-        guard let entry = history.records.versions[name.version.record]?[name.version.version],
+        guard let entry = history.records.entry(name.version.record, name.version.version),
           let hash = entry.hash(ofPart: name.part)
         else { continue }
         for place in entry.places(ofPart: name.part) where holds(hash, at: place, of: history) {

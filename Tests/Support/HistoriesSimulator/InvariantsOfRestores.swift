@@ -71,7 +71,7 @@ extension Simulation {
   fileprivate func placesOf(_ record: RecordID, on index: Int) -> [String] {
     let history = computers[index].history
     return history.shownVersions(of: record).flatMap { shown in
-      (history.records.versions[record]?[shown.version]?.places(ofPart: 0) ?? []).map { place in
+      (history.records.entry(record, shown.version)?.places(ofPart: 0) ?? []).map { place in
         guard let pack = history.pack(at: place) else { return "no pack" }
         let object = server.current(.pack(place.segment.device, pack.hash))
         let epoch = object.flatMap { try? Pack.epoch(of: $0) }

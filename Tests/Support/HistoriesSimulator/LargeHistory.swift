@@ -22,7 +22,7 @@ struct LargeHistory: Sendable {
 
   init(count: Int) {
     self.count = count
-    var simulation = Simulation(Simulation.Setting(seed: 1, limits: Limits()))
+    var simulation = Simulation(Simulation.Setting(seed: 1, limits: Limits(), notesShown: false))
     let clock = ContinuousClock()
     simulation.perform(.run(device: 0, .sync, seed: 0))
     simulation.perform(.enrol(by: 0))

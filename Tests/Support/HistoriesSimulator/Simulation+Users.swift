@@ -22,7 +22,7 @@ extension Simulation {
       let index = index(device)
       computers[index].requests = []
       computers[index].beforeRun = computers[index].unacknowledged.count
-      computers[index].noteShown(at: now)
+      if setting.notesShown { computers[index].noteShown(at: now) }
       step(index, .begin(purpose, at: clock(index)))
     case .answers(let device, let count, let seed):
       var generator = SeededGenerator(stream: seed)

@@ -111,6 +111,8 @@ struct Simulation: Sendable {
     var limits = Limits.simulated
     /// Real signatures and agreements.
     var isReal = false
+    /// Whether it is noted what each run finds shown, which takes longer than a run if that is much.
+    var notesShown = true
   }
 
   static let firstTime: UInt64 = 1_700_000_000

@@ -41,10 +41,11 @@ struct RuleTests {
     }
     func stored() -> Int {
       let computer = simulation.computers[0]
-      return computer.history.records.versions.reduce(0) { count, entry in
+      let records = computer.history.records
+      return records.identifiers.reduce(0) { count, record in
         count
-          + entry.value.keys.count {
-            computer.machine.hasFrame(of: ContentName(record: entry.key, version: $0))
+          + records.versions(of: record).count {
+            computer.machine.hasFrame(of: ContentName(record: record, version: $0.version))
           }
       }
     }

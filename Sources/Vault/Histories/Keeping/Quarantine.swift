@@ -66,13 +66,13 @@ extension History {
 
   /// The contents of a record that count, or wait here.
   private func effectiveContents(of record: RecordID) -> Set<[FrameHash]> {
-    Set((records.versions[record] ?? [:]).values.filter { counts($0) }.map(\.hashes))
+    Set(records.versions(of: record).map(\.entry).filter(counts).map(\.hashes))
       .union(shownVersions(of: record).map(\.hashes))
   }
 
   /// Whether nothing that counts brings a version or its content, and no change that waits here.
   private func isOnlyQuarantined(_ version: RecordVersion, beside contents: Set<[FrameHash]>) -> Bool {
-    guard let entry = records.versions[version.record]?[version.version], !counts(entry) else { return false }
+    guard let entry = records.entry(version.record, version.version), !counts(entry) else { return false }
     return !contents.contains(entry.hashes)
   }
 
@@ -105,13 +105,13 @@ extension History {
     for record in records {
       guard let kind = self.records.kind(of: record), kind != .label else { continue }
       let before = Set(shownVersions(of: record).map(\.hashes))
-      let left = (self.records.versions[record] ?? [:]).filter { version, entry in
-        entry.addedBy.contains { counts($0) && !names.contains($0) }
+      let left = self.records.versions(of: record).filter { version, entry in
+        entry.isAdded { counts($0) && !names.contains($0) }
           && !(self.records.marks[record]?[version] ?? []).contains {
             isInForce($0.by) && !names.contains($0.by)
           }
       }
-      let after = Set(left.values.map(\.hashes))
+      let after = Set(left.map(\.entry.hashes))
       switch (before.isEmpty, after.isEmpty) {
       case (true, false): cutOff.removedCount += 1
       case (false, true): cutOff.addedCount += 1

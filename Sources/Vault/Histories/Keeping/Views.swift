@@ -46,29 +46,29 @@ extension History {
     Dictionary(uniqueKeysWithValues: names.map { ($0, shownVersions(of: $0)) })
   }
 
-  /// Every version of a record that a segment brought, in no order.
-  public func versions(of record: RecordID) -> [Version] { Array(records.versions[record]?.keys ?? [:].keys) }
+  /// Every version of a record that a segment brought, in rising order.
+  public func versions(of record: RecordID) -> [Version] { records.versions(of: record).map(\.version) }
 
   /// Whether a segment that counts brings a version.
   public func isShared(_ name: RecordVersion) -> Bool {
-    records.versions[name.record]?[name.version].map(counts) ?? false
+    records.entry(name.record, name.version).map(counts) ?? false
   }
 
   /// The highest version of a record that counts and whose content has these parts, shown or not; nil without one.
   public func version(of record: RecordID, with hashes: [FrameHash]) -> Version? {
-    records.versions[record]?.filter { $0.value.hashes == hashes && counts($0.value) }.keys.max()
+    records.versions(of: record).last { $0.entry.hashes == hashes && counts($0.entry) }?.version
   }
 
   /// The segments that name a version, or a pack in which a part of its content may be.
   public func segments(naming name: RecordVersion) -> [ObjectName] {
-    guard let entry = records.versions[name.record]?[name.version] else { return [] }
+    guard let entry = records.entry(name.record, name.version) else { return [] }
     let placing = entry.parts.flatMap { places(of: ContentName(name, part: $0)).map(\.segment) }
     return Set(entry.addedBy + placing).sorted().map { .segment($0) }
   }
 
   /// The highest version of a record that counts and whose content begins with this part, shown or not; nil without one.
   public func version(of record: RecordID, withFirst hash: FrameHash) -> Version? {
-    records.versions[record]?.filter { $0.value.hashes.first == hash && counts($0.value) }.keys.max()
+    records.versions(of: record).last { $0.entry.hash(ofPart: 0) == hash && counts($0.entry) }?.version
   }
 
   /// Whether a version waits here, or a segment that counts brings it.
@@ -76,7 +76,7 @@ extension History {
 
   /// The hashes of the parts of a version's content; nil if no version of this name is known.
   public func hashes(of name: RecordVersion) -> [FrameHash]? {
-    records.versions[name.record]?[name.version]?.hashes ?? pendingAddition(name)?.hashes
+    records.entry(name.record, name.version)?.hashes ?? pendingAddition(name)?.hashes
   }
 
   /// The captures that no segment holds yet, or not all of their parts.
@@ -125,11 +125,11 @@ extension History {
 
   /// Messages that devices changed at once, so that several contents of them count, in the order of their identifiers.
   public var messagesChangedTwice: [RecordID] {
-    records.versions.filter { record, versions in
-      guard versions.count > 1 else { return false }
+    records.sortedIdentifiers.filter { record in
+      guard records.versions(of: record).count > 1 else { return false }
       let shown = shownVersions(of: record)
       return shown.first?.kind == .message && Set(shown.map(\.hashes)).count > 1
-    }.keys.sorted()
+    }
   }
 
   /// Whether this device has no key of the account yet: it asked to be enrolled, or began to join.
@@ -182,7 +182,7 @@ extension History {
   public var neededPacks: [ObjectName] {
     var names: Set<ObjectName> = []
     for record in records.identifiers {
-      for (version, entry) in records.versions[record] ?? [:]
+      for (version, entry) in records.versions(of: record)
       where counts(entry) && !isGone(record, version, heldCounts: false) {
         for part in entry.parts {
           let places = places(of: ContentName(record: record, version: version, part: part))

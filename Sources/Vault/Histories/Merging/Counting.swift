@@ -129,7 +129,7 @@ extension History {
   mutating func refresh(_ changed: Set<RecordID>, on machine: some Machine) {
     touched.formUnion(changed)
     for record in changed {
-      for (version, entry) in records.versions[record] ?? [:] {
+      for (version, entry) in records.versions(of: record) {
         let name = RecordVersion(record: record, version: version)
         let isHidden = isGone(record, version, heldCounts: false)
         let isNeeded = !isHidden && counts(entry)
@@ -153,7 +153,7 @@ extension History {
   /// The versions of a record that count, with whether a removal or replacement counts, held or not: what digests see.
   func countedVersions(of record: RecordID) -> [(version: Version, isGone: Bool)] {
     var counted: [(version: Version, isGone: Bool)] = []
-    for (version, entry) in records.versions[record] ?? [:] where counts(entry) {
+    for (version, entry) in records.versions(of: record) where counts(entry) {
       counted.append((version, isGone(record, version, heldCounts: true)))
     }
     return counted

@@ -138,8 +138,7 @@ extension History {
     let versions = entry.segment.operations.flatMap { operation -> [RecordVersion] in
       let (record, versions) = operation.marked
       return versions.filter { version in
-        let authors = records.versions[record]?[version]?.addedBy ?? []
-        return !authors.contains { $0.device == entry.name.device }
+        records.entry(record, version)?.isAdded { $0.device == entry.name.device } != true
       }.map { RecordVersion(record: record, version: $0) }
     }
     return Array(Set(versions))

@@ -55,7 +55,7 @@ extension History {
   }
 
   private func isInParts(_ version: RecordVersion) -> Bool {
-    (records.versions[version.record]?[version.version]?.wantedParts.count ?? 1) > 1
+    (records.entry(version.record, version.version)?.wantedParts.count ?? 1) > 1
   }
 
   /// The contents that are wanted, without those that the user of this device has removed since.
@@ -65,7 +65,7 @@ extension History {
     for case .remove(let record, let versions) in pendingChanges {
       for version in versions {
         let name = RecordVersion(record: record, version: version)
-        for part in records.versions[record]?[version]?.parts ?? 0..<1 {
+        for part in records.entry(record, version)?.parts ?? 0..<1 {
           contents.remove(ContentName(name, part: part))
         }
       }
@@ -86,7 +86,7 @@ extension History {
 
   /// All places of a content, the best first. They stay hints when the rest of their authors' operations does not count.
   func places(of content: ContentName) -> [KnownPlace] {
-    let entry = records.versions[content.version.record]?[content.version.version]
+    let entry = records.entry(content.version.record, content.version.version)
     let all = entry?.places(ofPart: content.part) ?? []
     return rules.placesOutliveTheirAuthors ? all : all.filter { counts($0.segment) }
   }
@@ -135,7 +135,7 @@ extension History {
   private func frame(
     of content: ContentName, at place: KnownPlace, in opened: OpenedPack
   ) -> SharedSecretBytes? {
-    let entry = records.versions[content.version.record]?[content.version.version]
+    let entry = records.entry(content.version.record, content.version.version)
     let number = place.place.entry
     guard pack(at: place)?.hash == opened.hash, let hash = entry?.hash(ofPart: content.part),
       (1...UInt32(opened.directory.entries.count)).contains(number),
@@ -207,7 +207,7 @@ extension History {
 
   /// Whether a segment gives a further part the place that its addition waits for.
   func isFirstPlace(of content: ContentName, in name: SegmentName) -> Bool {
-    let entry = records.versions[content.version.record]?[content.version.version]
+    let entry = records.entry(content.version.record, content.version.version)
     return content.part > 0 && entry?.places(ofPart: content.part).allSatisfy { $0.segment == name } ?? true
   }
 
@@ -250,7 +250,7 @@ extension History {
     guard let run, run.purpose != .sync else { return [] }
     var lost: Set<RecordID> = []
     for record in records.identifiers {
-      for (version, entry) in records.versions[record] ?? [:]
+      for (version, entry) in records.versions(of: record)
       where entry.kind == .capture && counts(entry) && !isGone(record, version, heldCounts: true) {
         for part in entry.parts.dropFirst() {
           let content = ContentName(record: record, version: version, part: part)
@@ -285,7 +285,7 @@ extension History {
     guard let run else { return }
     let queued = Set(pendingChanges)
     for record in records.sortedIdentifiers {
-      for (version, entry) in (records.versions[record] ?? [:]).sorted(by: { $0.key < $1.key })
+      for (version, entry) in records.versions(of: record)
       where counts(entry) && !isGone(record, version, heldCounts: false) {
         for part in entry.parts {
           let name = ContentName(record: record, version: version, part: part)
@@ -307,7 +307,7 @@ extension History {
     return all.contains { place in
       // Of others, only the place that the content came with: a later one may be noise. Further parts come before their
       // addition.
-      let isOriginal = entry.addedBy.contains { added in
+      let isOriginal = entry.isAdded { added in
         added == place.segment
           || (name.part > 0 && added.device == place.segment.device && place.segment.number <= added.number)
       }

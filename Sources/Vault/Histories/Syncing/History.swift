@@ -158,7 +158,7 @@ extension History {
 
   /// Whether any part of a version's content is here.
   func hasSomeContent(of name: RecordVersion, on machine: some Machine) -> Bool {
-    (records.versions[name.record]?[name.version]?.parts ?? 0..<1).contains { part in
+    (records.entry(name.record, name.version)?.parts ?? 0..<1).contains { part in
       hasContent(ContentName(name, part: part), on: machine)
     }
   }
@@ -225,7 +225,7 @@ extension History {
 
   /// What a version is of; nil if no version of this name is known.
   public func kind(of name: RecordVersion) -> RecordKind? {
-    records.versions[name.record]?[name.version]?.kind ?? pendingAddition(name)?.kind
+    records.entry(name.record, name.version)?.kind ?? pendingAddition(name)?.kind
   }
 
   /// The versions of a record that nobody removed or replaced, the highest first: the first is what is shown.
@@ -235,7 +235,7 @@ extension History {
 
   func shownVersions(of record: RecordID, pending: [LocalChange]) -> [ShownVersion] {
     var shown: [Version: ShownVersion] = [:]
-    for (version, entry) in records.versions[record] ?? [:]
+    for (version, entry) in records.versions(of: record)
     where counts(entry) && !isGone(record, version, heldCounts: false) {
       shown[version] = ShownVersion(kind: entry.kind, version: version, hashes: entry.hashes)
     }
@@ -255,13 +255,13 @@ extension History {
 
   /// When a version was stored, as its author says; nil if no version of this name is known.
   public func storedAt(_ record: RecordID, _ version: Version) -> UInt64? {
-    if let known = records.versions[record]?[version] { return known.storedAt }
+    if let known = records.entry(record, version) { return known.storedAt }
     return pendingAddition(RecordVersion(record: record, version: version))?.storedAt
   }
 
   /// How many parts of a version's content a run gets; nil if no version of this name is known.
   public func wantedPartCount(of name: RecordVersion) -> Int? {
-    records.versions[name.record]?[name.version]?.wantedParts.count
+    records.entry(name.record, name.version)?.wantedParts.count
       ?? pendingAddition(name).map { $0.kind == .capture ? 1 : $0.hashes.count }
   }
 
@@ -282,8 +282,7 @@ extension History {
 
   /// Whether a version was brought by a segment that counts.
   func counts(_ entry: VersionEntry) -> Bool {
-    for name in entry.addedBy where counts(name) { return true }
-    return false
+    entry.isAdded { counts($0) }
   }
 
   /// Whether an operation that counts removed or replaced a version; one that is held only if asked for.
@@ -334,7 +333,7 @@ extension History {
       let unsent = outbox.takeBack(version, of: record)
       known += unsent?.replaces ?? []
       // Some of its parts were sent; or another copy of this device has sent all.
-      if unsent?.isWhole != true || records.versions[record]?[version] != nil { known.append(version) }
+      if unsent?.isWhole != true || records.entry(record, version) != nil { known.append(version) }
     }
     outbox += LocalChange.removals(of: record, Set(known).sorted())
     return versions.map { .drop(record: record, version: $0) }

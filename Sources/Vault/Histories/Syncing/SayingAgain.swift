@@ -53,13 +53,13 @@ extension History {
 
   /// A version in which another copy of this device said the same addition, and which a user who saw it removed since.
   private func removedElsewhere(_ added: PendingAddition) -> Version? {
-    (records.versions[added.record] ?? [:]).first { version, entry in
+    records.versions(of: added.record).first { version, entry in
       version != added.version && entry.hashes == added.hashes && entry.storedAt == added.storedAt
         && counts(entry)
         && (records.marks[added.record]?[version] ?? []).contains { mark in
           !mark.isReplacement && isInForce(mark.by)
         }
-    }?.key
+    }?.version
   }
 
   /// Says changes again in the name of the device's present identifier. Their versions change with it. What others have
@@ -73,7 +73,7 @@ extension History {
         let (record, old, further) = (added.record, added.version, added.further)
         // A device that was put back to an earlier state, or a copy of it, has sent this before. What is left of an identifier
         // that was revoked may be cut off by another revocation.
-        let sent = records.versions[record]?[old]?.addedBy.filter(counts) ?? []
+        let sent = records.entry(record, old)?.addedBy.filter(counts) ?? []
         if sent.contains(where: { !former.contains($0.device) }) { continue }
         let name = RecordVersion(record: record, version: old)
         let isHere = (0...UInt16(further.count)).allSatisfy {
@@ -113,12 +113,12 @@ extension History {
           effects.append(.carry(from: name, to: new))
         }
         // What no segment holds is not kept aside.
-        if records.versions[record]?[old] == nil { effects.append(.drop(record: record, version: old)) }
+        if records.entry(record, old) == nil { effects.append(.drop(record: record, version: old)) }
       case .remove(let record, let versions):
         let versions = versions.map { renamed[RecordVersion(record: record, version: $0)] ?? $0 }
         outbox.append(.remove(record: record, versions: Set(versions).sorted()))
       case .place(_, let record, let version, let part, let hash):
-        guard let known = records.versions[record]?[version], counts(known) else { continue }
+        guard let known = records.entry(record, version), counts(known) else { continue }
         outbox.append(
           .place(kind: known.kind, record: record, version: version, part: part, frameHash: hash))
       }

@@ -19,14 +19,14 @@ extension History {
         isOldByAnotherClock(since, writtenAt: until == nil ? entry.writtenAt : nil)
       else { return false }
       guard mark.isReplacement else { return true }
-      return records.versions[record]?[version]?.kind != .capture
+      return records.entry(record, version)?.kind != .capture
         && hasReplacement(of: version, in: entry.segment, record: record)
     }
   }
 
   /// Whether the contents of all versions of a record that count may go for good.
   public func isDead(_ record: RecordID, at now: UInt64) -> Bool {
-    (records.versions[record] ?? [:]).allSatisfy { version, entry in
+    records.versions(of: record).allSatisfy { version, entry in
       !counts(entry) || isDead(record, version, at: now)
     } && pendingChanges(of: record).isEmpty
   }
