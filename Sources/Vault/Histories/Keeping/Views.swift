@@ -46,7 +46,7 @@ extension History {
     Dictionary(uniqueKeysWithValues: names.map { ($0, shownVersions(of: $0)) })
   }
 
-  /// Every version of a record that a segment brought, in rising order.
+  /// Every version of a record that a segment brought, in no order.
   public func versions(of record: RecordID) -> [Version] { records.versions(of: record).map(\.version) }
 
   /// Whether a segment that counts brings a version.
@@ -56,7 +56,7 @@ extension History {
 
   /// The highest version of a record that counts and whose content has these parts, shown or not; nil without one.
   public func version(of record: RecordID, with hashes: [FrameHash]) -> Version? {
-    records.versions(of: record).last { $0.entry.hashes == hashes && counts($0.entry) }?.version
+    records.versions(of: record).filter { $0.entry.hashes == hashes && counts($0.entry) }.map(\.version).max()
   }
 
   /// The segments that name a version, or a pack in which a part of its content may be.
@@ -68,7 +68,8 @@ extension History {
 
   /// The highest version of a record that counts and whose content begins with this part, shown or not; nil without one.
   public func version(of record: RecordID, withFirst hash: FrameHash) -> Version? {
-    records.versions(of: record).last { $0.entry.hash(ofPart: 0) == hash && counts($0.entry) }?.version
+    records.versions(of: record).filter { $0.entry.hash(ofPart: 0) == hash && counts($0.entry) }
+      .map(\.version).max()
   }
 
   /// Whether a version waits here, or a segment that counts brings it.

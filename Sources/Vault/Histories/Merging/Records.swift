@@ -28,10 +28,10 @@ struct Records: Sendable {
   var sortedIdentifiers: [RecordID] { lists.keys.sorted() }
 
   /// What a record is; nil of one that nobody added.
-  func kind(of record: RecordID) -> RecordKind? { lists[record]?.first?.entry.kind }
+  func kind(of record: RecordID) -> RecordKind? { lists[record]?.all.first?.entry.kind }
 
-  /// The versions of a record, whether they count or not.
-  func versions(of record: RecordID) -> VersionList { lists[record] ?? VersionList() }
+  /// The versions of a record, whether they count or not, in no order.
+  func versions(of record: RecordID) -> [VersionList.Element] { lists[record]?.all ?? [] }
 
   /// What is known of a version; nil of one that nobody added.
   func entry(_ record: RecordID, _ version: Version) -> VersionEntry? { lists[record]?[version] }

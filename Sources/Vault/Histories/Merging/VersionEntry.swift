@@ -122,30 +122,37 @@ extension [LabelledPlace] {
   }
 }
 
-/// The versions of a record, in rising order. Most records have one.
-struct VersionList: RandomAccessCollection, Sendable {
+/// The versions of a record. Most records have one; a bad member may give one very many.
+struct VersionList: Sendable {
   typealias Element = (version: Version, entry: VersionEntry)
 
-  private var elements: [Element] = []
+  private var few: [Element] = []
+  /// Those that came when there were enough to look through one by one.
+  private var more: [Version: VersionEntry] = [:]
+  private static let fewCount = 8
 
-  var startIndex: Int { 0 }
-  var endIndex: Int { elements.count }
-  subscript(index: Int) -> Element { elements[index] }
+  /// All of them, in no order.
+  var all: [Element] { more.isEmpty ? few : few + more.map { ($0.key, $0.value) } }
 
   subscript(version: Version) -> VersionEntry? {
-    elements.first { $0.version == version }?.entry
+    few.first { $0.version == version }?.entry ?? (more.isEmpty ? nil : more[version])
   }
 
   /// Changes the entry of a version, if it is here.
   /// - Returns: whether it is.
   mutating func update(_ version: Version, _ body: (inout VersionEntry) -> Void) -> Bool {
-    guard let index = elements.firstIndex(where: { $0.version == version }) else { return false }
-    body(&elements[index].entry)
+    if let index = few.firstIndex(where: { $0.version == version }) {
+      body(&few[index].entry)
+    } else if let index = more.index(forKey: version) {
+      body(&more.values[index])
+    } else {
+      return false
+    }
     return true
   }
 
   /// Enters a version that is not here.
   mutating func insert(_ entry: VersionEntry, as version: Version) {
-    elements.insert((version, entry), at: elements.firstIndex { version < $0.version } ?? elements.count)
+    if few.count < Self.fewCount { few.append((version, entry)) } else { more[version] = entry }
   }
 }

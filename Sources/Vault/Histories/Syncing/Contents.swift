@@ -285,7 +285,7 @@ extension History {
     guard let run else { return }
     let queued = Set(pendingChanges)
     for record in records.sortedIdentifiers {
-      for (version, entry) in records.versions(of: record)
+      for (version, entry) in records.versions(of: record).sorted(by: { $0.version < $1.version })
       where counts(entry) && !isGone(record, version, heldCounts: false) {
         for part in entry.parts {
           let name = ContentName(record: record, version: version, part: part)
