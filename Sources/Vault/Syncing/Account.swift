@@ -65,13 +65,17 @@ public struct AccountLink {
     guard try exists() else { return nil }
     let store = SyncStore(key: try items.stateKey())
     let contents = VaultContents(vault, captures)
-    let loaded = try file.read(.account) { try store.loadRows($0, into: contents) }
-    guard let state = loaded, let waiting = History.waitingCount(ofState: state.local) else {
+    guard let state = try file.read(.account, store.state),
+      let waiting = History.waitingCount(ofState: state.local)
+    else {
       throw SyncError.corrupt
     }
     let last = state.lastComplete == 0 ? nil : state.lastComplete
     guard try vault.rowsDigest() + contents.captures.digest() != state.vaultDigest else {
       return (waiting, last)
+    }
+    guard try file.read(.account, { try store.loadRows($0, into: contents) }) != nil else {
+      throw SyncError.corrupt
     }
     let fresh = try LocalChanges(vault, contents).count(contents)
     return (waiting + fresh + (try LocalCaptureChanges(nil, contents.captures).count), last)

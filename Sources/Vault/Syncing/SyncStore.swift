@@ -123,7 +123,8 @@ struct SyncStore {
     return state
   }
 
-  private func state(_ transaction: borrowing Transaction) throws -> SyncState? {
+  /// The state alone; nil where there is none.
+  func state(_ transaction: borrowing Transaction) throws -> SyncState? {
     let sealed = try transaction.firstRow("SELECT sealed FROM syncState") { Array(try $0.bytes(0)) }
     guard let sealed else { return nil }
     let state = SealedValue.read(sealed.rawSpan, key: key, context: Self.context) { SyncState($0) }

@@ -55,6 +55,32 @@ struct JoinTests {
     #expect(again.status == 9 && again.error.contains("has an account already"), "\(again)")
   }
 
+  @Test("A coffer with a passphrase of its own is asked for that, and then for the account's")
+  func ownPassphrase() throws {
+    try devices.place.write("Nine-Lanterns-Above-The-Weir-2026\n", to: "pass3")
+    func third(_ arguments: [String]) throws -> Place.Outcome {
+      try devices.place.run(["--home", "third"] + arguments + ["--passphrase-file", "pass3"])
+    }
+    #expect(try third(["init", "--recovery-phrase-out", "words3"]).status == 0)
+    let asked = try third(["remote", "join", "--card-file", "card", "--name", "tablet", "--json"])
+    #expect(try devices.first(["device", "approve", "--fingerprint", words(asked)]).status == 0)
+    #expect(try third(["sync"]).status == 0)
+    let given = try third(["device", "revoke", "laptop", "--yes"])
+    #expect(given.status == 4 && given.error.contains("but not the account"), "\(given)")
+    let revoking = try CommandOnTerminal(
+      ["--home", "third", "device", "revoke", "laptop", "--yes"], in: devices.place)
+    try revoking.terminal.expect("passphrase of this coffer: ")
+    revoking.terminal.type("Nine-Lanterns-Above-The-Weir-2026\r")
+    try revoking.terminal.expect("The account has another one.")
+    try revoking.terminal.expect("passphrase of the account: ")
+    revoking.terminal.type("Nine-Lanterns-Above-The-Weir-2026\r")
+    try revoking.terminal.expect("wrong passphrase; 2 tries left")
+    try revoking.terminal.expect("passphrase of the account: ")
+    revoking.terminal.type(Place.passphrase + "\r")
+    let revoked = revoking.end()
+    #expect(revoked.status == 0 && revoked.shown.contains("'laptop' is revoked"), "\(revoked)")
+  }
+
   @Test("On a terminal it waits until it is let in, and a question is asked there")
   func onTerminals() throws {
     let joining = try CommandOnTerminal(

@@ -147,12 +147,12 @@ struct TerminalPromptTests {
     #expect(poll(&wait, 1, 0) == 0)
   }
 
-  @Test("More bytes than allowed end the prompt")
+  @Test("A line of more bytes than allowed is refused at its end")
   func tooLong() throws {
     let terminal = try PseudoTerminal()
     let asked = ask(terminal, PromptRequest("PIN", byteCountLimit: 4))
     try terminal.expect("PIN: ")
-    terminal.type("12345")
+    terminal.type("12345\u{1B}[A678\r")
     #expect(try asked.value() == .failure(.tooLong(byteCountLimit: 4)))
     #expect(terminal.isCooked)
   }
@@ -170,6 +170,27 @@ struct TerminalPromptTests {
     try terminal.expect("Erase? [y/N]: ")
     terminal.type(keys)
     #expect(try asked.value() == .success(expected))
+  }
+
+  @Test("The rest of an answer that is too long does not answer the next question; Control-C in it cancels")
+  func restOfLine() throws {
+    let terminal = try PseudoTerminal()
+    let asked = Background { () throws(PromptError) in
+      let prompt = TerminalPrompt(path: terminal.path, style: Self.plain)
+      let first = try prompt.confirm("Keep?", isYesByDefault: true)
+      _ = try prompt.confirm(first ? "Kept" : "Erase?")
+      return first
+    }
+    try terminal.expect("Keep? [Y/n]: ")
+    terminal.type("no thank you, no")
+    try terminal.expect("no thank you, no")
+    terminal.type("t")
+    terminal.type("\r")
+    try terminal.expect("answer y or n")
+    terminal.type("n\r")
+    try terminal.expect("Erase? [y/N]: ")
+    terminal.type("yes, but not today\u{3}")
+    #expect(try asked.value() == .failure(.cancelled))
   }
 
   @Test("An answer that is neither yes nor no is asked for again, and is no in the end")

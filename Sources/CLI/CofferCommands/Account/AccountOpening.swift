@@ -21,17 +21,37 @@ struct AccountOptions: ParsableArguments {
 
   var usesWords: Bool { words || phrase.isGiven }
 
-  /// Opens the coffer, then its account. The words may be the account's alone: then a session opens the coffer, or its
-  /// passphrase.
+  /// Opens the coffer, then its account. Its passphrase or words may be the account's alone: then a session opens the
+  /// coffer, or its own passphrase.
   func open(_ context: CommandContext) throws -> (OpenAccount, AccountSecret) {
     guard try context.locked().hasAccount() else { throw SyncError.noAccount }
     let opening = AccountOpening(passphrase: passphrase, phrase: phrase)
-    let (coffer, secret) =
-      try usesWords ? opening.openByWordsOfAccount(context) : opening.open(byWords: false, context)
+    if usesWords {
+      let (coffer, words) = try opening.openByWordsOfAccount(context)
+      return (try opened(coffer, context), words)
+    }
+    var own: AccountSecret?
+    var coffer = passphrase.isGiven ? nil : try context.openInSession()
+    if coffer == nil { (coffer, own) = try opening.openByPassphrase(context) }
+    guard let coffer else { throw PassphraseInterface.wrong }
+    let account = try opened(coffer, context)
+    if let own, try passphrase.isGiven || !context.hasTerminal || account.opens(with: own) {
+      return (account, own)
+    }
+    if own != nil {
+      context.remark("This passphrase opens this coffer. The account has another one.")
+    }
+    let typed = try context.passphrase(
+      passphrase, "passphrase of the account", wrong: AccountOpening.wrongOfAccount
+    ) { try account.opens(with: AccountSecret($0)) }
+    return (account, AccountSecret(typed, isOwn: try coffer.opens(typed)))
+  }
+
+  private func opened(_ coffer: Coffer, _ context: CommandContext) throws -> OpenAccount {
     context.advise(coffer)
     let account = try OpenAccount(coffer)
     guard !account.synchronizer.awaitsApproval else { throw SyncError.notApproved }
-    return (account, secret)
+    return account
   }
 
   /// Does work with a slot at the remote, with a progress bar.
@@ -51,6 +71,10 @@ struct AccountOpening {
   func open(byWords: Bool, _ context: CommandContext) throws -> (Coffer, AccountSecret) {
     try byWords ? openByWords(context) : openByPassphrase(context)
   }
+
+  static let wrongOfAccount = Failure(
+    .wrongSecret, "wrong_secret", "wrong passphrase: it does not open the account",
+    hint: "it may have been changed on another device; --words takes its words")
 
   /// What opens the coffer does not open the account.
   static func wrong(_ usesWords: Bool) -> Failure {
@@ -98,7 +122,9 @@ struct AccountOpening {
   func openByPassphrase(_ context: CommandContext) throws -> (Coffer, AccountSecret) {
     let locked = try context.locked()
     var coffer: Coffer?
-    let typed = try context.passphrase(passphrase, "passphrase", wrong: PassphraseInterface.wrong) { typed in
+    let typed = try context.passphrase(
+      passphrase, "passphrase of this coffer", wrong: PassphraseInterface.wrong
+    ) { typed in
       do { coffer = try locked.unlock(SlotCredential(typed)) } catch KeybagError.wrongSecret { return false }
       return true
     }

@@ -110,7 +110,7 @@ struct DeviceRevokeCommand: CofferCommand {
       } else if since == nil {
         context.remark("What it sent before counts; the same with --since DATE cuts that off too.")
         if let removals = open.synchronizer.recentRemovals.first(where: { $0.device == chosen.id }) {
-          context.remark("It removed \(removals.words): \(removals.hint).")
+          context.remark("It removed \(removals.count), \(removals.beginning): \(removals.hint).")
         }
       }
       context.remark(

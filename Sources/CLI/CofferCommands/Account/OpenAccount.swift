@@ -40,6 +40,11 @@ struct OpenAccount {
     }
   }
 
+  /// Whether a secret opens the account. What is new is got first: another device may have changed what opens it.
+  func opens(with secret: AccountSecret) throws -> Bool {
+    try synchronizer.opens(with: secret, at: place.reached())
+  }
+
   /// The bar of the work under way. Threads that wait for a service draw it, too.
   fileprivate static let barOfWork = Mutex<ProgressBar?>(nil)
 

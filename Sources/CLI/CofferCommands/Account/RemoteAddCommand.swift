@@ -56,6 +56,10 @@ struct RemoteAddCommand: CofferCommand {
     let deviceName = try DeviceName.checked(name)
     let (place, remote) = try place.open(context)
     let locked = try context.locked()
+    if !phrase.isGiven, context.hasTerminal {
+      context.remark(
+        "This asks for the passphrase and the twelve words of this coffer: both will open the account.")
+    }
     var opened: Coffer?
     let passphrase = try context.passphrase(
       passphrase, "passphrase of this coffer", wrong: PassphraseInterface.wrong

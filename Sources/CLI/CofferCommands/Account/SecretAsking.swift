@@ -69,17 +69,19 @@ extension CommandContext {
     opens: (borrowing RecoveryPhrase) throws -> Bool
   ) throws -> RecoveryPhrase {
     var problem: String?
+    var last = wrong
     for attempt in 1...Self.promptTries {
       var asked = request(what, problem: problem)
       asked.isShown = isShown
       do {
         let words = try Self.phrase(Passphrase(utf8: prompt.ask(asked)))
         if try opens(words) { return words }
-        problem = Self.triesLeft(wrong.message, attempt)
+        last = wrong
       } catch let error where error is RecoveryPhraseError || error is PassphraseError {
-        problem = Self.triesLeft(Failure(error).message, attempt)
+        last = Failure(error)
       }
+      problem = Self.triesLeft(last.message, attempt)
     }
-    throw wrong
+    throw last
   }
 }

@@ -71,9 +71,22 @@ struct NewPlaceOptions: ParsableArguments {
   /// The place, opened, after a look whether it is there: a folder that is not mounted must never be made.
   func open(_ context: CommandContext) throws -> (RemotePlace, any Remote) {
     let place = try place.place(url, context)
-    let remote = try place.reached()
-    _ = try remote.stat("coffer/probe")
-    return (place, remote)
+    do {
+      let remote = try place.reached()
+      _ = try remote.stat("coffer/probe")
+      return (place, remote)
+    } catch RemoteError.unreachable {
+      guard case .folder(let path) = place, let name = path.split(separator: "/").last else {
+        throw RemoteError.unreachable
+      }
+      var failure = Failure(remote: .unreachable)
+      let parent = (path as NSString).deletingLastPathComponent
+      if FileManager.default.fileExists(atPath: parent) {
+        failure.message = "there is no folder '\(name)' in \(parent)"
+        failure.hint = "if that is the right disk, make the folder with mkdir; else mount the disk first"
+      }
+      throw failure
+    }
   }
 }
 

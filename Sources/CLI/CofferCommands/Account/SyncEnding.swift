@@ -161,9 +161,13 @@ struct SyncEnding {
 
 extension DeviceRemovals {
   /// Such as "12 messages and captures by 'desk', the first at 2026-11-27 10:14 UTC".
-  var words: String {
-    "\(recordCount.counted("message or capture", "messages and captures")) by '\(name)', the first at \(LocalTime.shown(Int64(clamping: since)))"
-  }
+  var words: String { "\(count) by '\(name)', \(beginning)" }
+
+  /// Such as "12 messages and captures".
+  var count: String { recordCount.counted("message or capture", "messages and captures") }
+
+  /// Such as "the first at 2026-11-27 10:14 UTC".
+  var beginning: String { "the first at \(LocalTime.shown(Int64(clamping: since)))" }
 
   /// When the first of them came, as `--since` takes it.
   var sinceText: String { RFC3339.format(Int64(clamping: since)) }

@@ -72,7 +72,9 @@ struct MessageAddCommand: CofferCommand {
       content = try Interruption.endingAtOnce(
         .interrupted("nothing was stored"), isJSON: context.isJSON, read)
     } catch let error as MessageFormatError {
-      throw Failure(error, naming: file)
+      var failure = Failure(error, naming: file)
+      if error == .notFound { failure.hint = "without a file, it takes what you type or pipe" }
+      throw failure
     }
     let name = file == "-" ? "" : (file as NSString).lastPathComponent
     let found = content.withBytes { MessageMetadata.contentType(ofFileNamed: name, $0) }

@@ -106,7 +106,7 @@ extension Failure {
       self.init(
         .inUse, "clone_detected",
         "another copy of this device writes to the account, so this one has stopped",
-        hint: "on one of the two: 'coffer device rejoin'; nothing here is lost")
+        hint: "'coffer device rejoin' here, and then on the other one: nothing is lost")
     case .revoked:
       self.init(
         .refused, "device_revoked", "this device was revoked: it neither sends nor gets anything",
@@ -125,7 +125,7 @@ extension Failure {
       self.init(
         .refused, "not_owner",
         "this passphrase, these words or this card are of an earlier state of the account",
-        hint: "take those of today")
+        hint: "they were changed on another device: take the new ones, or the account's words with --words")
     case .older:
       self.init(
         .corrupt, "remote_rolled_back", "the place shows an older state of the account",

@@ -124,8 +124,25 @@ public struct TerminalPrompt: PassphrasePrompt {
         try terminal.write("\n")
         throw .cancelled
       case .tooLong:
-        try terminal.write("\n")
+        try skipLine(from: &terminal)
         throw .tooLong(byteCountLimit: request.byteCountLimit)
+      }
+    }
+  }
+
+  /// The rest of a line that is too long is no answer to the next question.
+  private func skipLine(from terminal: inout RawTerminal) throws(PromptError) {
+    var editor = LineEditor(byteCountLimit: 1)
+    while true {
+      switch try terminal.nextEvent() {
+      case .byte(let byte):
+        let outcome = editor.take(byte)
+        guard outcome == .finished || outcome == .cancelled else { continue }
+        try terminal.write("\n")
+        if outcome == .cancelled { throw .cancelled }
+        return
+      case .resumed, .woken: continue
+      case .closed: throw .noTerminal
       }
     }
   }

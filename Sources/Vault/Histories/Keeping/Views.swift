@@ -110,8 +110,8 @@ extension History {
     }
   }
 
-  /// How many objects others name, or the remote has damaged, that this device waits for.
-  public var awaitedCount: Int { remote.missingSince.keys.count { !$0.isPack } }
+  /// How many objects others name, or the remote has damaged, that this device waits for: those that it has, it puts back.
+  public var awaitedCount: Int { remote.missingSince.keys.count { !$0.isPack && !putsBack($0) } }
 
   /// How many versions are shown whose content is not here, or not all of it.
   public var missingContentCount: Int { Set(contentsToGet.map(\.version)).count }
