@@ -73,7 +73,7 @@ public final class DatabaseFile: Sendable {
     do {
       let queue = try connect(path: path, isImmutable: isReadOnly && !isTaken(path + "-wal"))
       let file = DatabaseFile(.folder(Folder(home: home, path: path, lock: lock)), queue: queue)
-      if format < Schema.version { try file.withWriting { try file.write(Schema.migrate) } }
+      if format < Schema.version { try file.migrate(from: format) }
       try file.read(Schema.check)
       return file
     } catch let error as DatabaseError {
@@ -87,6 +87,15 @@ public final class DatabaseFile: Sendable {
   init(_ place: Place, queue: DatabaseQueue) {
     self.place = place
     self.queue = queue
+  }
+
+  /// Brings a file of an earlier format to this one. Where nobody can write now, one that can be read stays as it is.
+  private func migrate(from format: Int) throws {
+    do { try withWriting { try write(Schema.migrate) } } catch let error as StorageError {
+      guard format >= Schema.readableFormat, [.inUse, .readOnly, .notPermitted].contains(error) else {
+        throw error
+      }
+    }
   }
 
   /// Moves the write-ahead log into the file and closes it. Optional: a coffer that is not closed is as safe,

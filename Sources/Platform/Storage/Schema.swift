@@ -53,6 +53,9 @@ enum Schema {
   /// The format written in the header (`user_version`): how many migrations the file has seen.
   static var version: Int { migrations.count }
 
+  /// The first format that can be read as it is, where it cannot be brought to this one: it lacks an index alone.
+  static let readableFormat = 2
+
   static func create(_ transaction: borrowing Transaction) throws {
     for statement in migrations.flatMap(\.statements) { try transaction.db.execute(sql: statement) }
     try transaction.db.execute(sql: "PRAGMA application_id = \(FileHeader.applicationID)")
@@ -69,7 +72,7 @@ enum Schema {
     try transaction.db.execute(sql: "PRAGMA user_version = \(version)")
   }
 
-  /// Compares the schema in the file with the one above: nothing missing, changed or added.
+  /// Compares the schema in the file with that of its format above: nothing missing, changed or added.
   static func check(_ transaction: borrowing Transaction) throws {
     var statements: [String] = []
     var names: [String] = []
@@ -79,10 +82,16 @@ enum Schema {
       if !statement.isEmpty { statements.append(statement) }
       return true
     }
-    guard statements.sorted() == migrations.flatMap(\.statements).sorted(),
-      names.sorted() == expectedNames.sorted()
+    let format = try transaction.firstRow("PRAGMA user_version") { Int(try $0.integer(0)) } ?? 0
+    let added = format < version ? addedNames : []
+    guard (readableFormat...version).contains(format),
+      statements.sorted() == migrations.prefix(format).flatMap(\.statements).sorted(),
+      names.sorted() == expectedNames.filter({ !added.contains($0) }).sorted()
     else { throw StorageError.corrupt(part: .schema) }
   }
+
+  /// What this format has and the readable one before it has not.
+  private static let addedNames = ["index syncCaptures syncRows"]
 
   private static let expectedNames = [
     "table keybag keybag", "table keychain keychain", "table binding binding", "table messages messages",

@@ -26,7 +26,7 @@ struct Arrivals {
   private(set) var removed: Set<MessageID> = []
   /// Of these, messages that were changed on several devices at once, so that one version of several is shown.
   private(set) var parallel: Set<MessageID> = []
-  /// Messages that were in the trash, and of which a version came that whoever removed them had not seen.
+  /// Messages that were removed here, and of which a version came whose author had not seen that.
   private(set) var returned: Set<MessageID> = []
 
   /// The changes in the order in which they are made: new rows as they were stored, since lists show rows of one second in
@@ -116,8 +116,11 @@ struct Arrivals {
         isRemoved = isRemoved || standing == .removed
       }
       if isRemoved { removed.insert(record) }
-      let wasRemoved = here[record].map { !$0.contains { $0.standing == .shown } } ?? false
-      if wasRemoved, let top, new[record]?.contains(where: { $0.id == top }) == true {
+      let rowsHere = here[record] ?? []
+      if let top, new[record]?.contains(where: { $0.id == top }) == true,
+        !rowsHere.contains(where: { $0.standing == .shown }), let version = contents.rows[top]?.name,
+        history.crossesRemoval(version, ofThisDeviceAlone: rowsHere.isEmpty)
+      {
         returned.insert(record)
       }
       if Set(candidates).count > 1, hasChanged || new[record] != nil { parallel.insert(record) }

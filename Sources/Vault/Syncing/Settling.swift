@@ -91,8 +91,8 @@ extension Synchronizer {
   /// A choice stands.
   private func noteSettled(_ fork: OwnerForkView, on branch: ControlID) throws {
     try noteTold(of: fork)
+    changed(.settle(at: fork.at, on: branch))
     // A choice alone changes no row.
     try alone { try save([]) }
-    changed(.settle(at: fork.at, on: branch))
   }
 }

@@ -35,8 +35,8 @@ public final class Synchronizer {
   /// Whether what the user changed is looked for. A coffer that joins takes what is there first.
   private(set) var takesLocalChanges: Bool
 
-  /// Told of each change of the account that an opened slot allowed, once it is on the disk. The run that tells the other
-  /// devices may still fail, or be stopped.
+  /// Told of each change of the account that an opened slot allowed, right before it is written to the disk: of one that is
+  /// there, whoever keeps a log has a line, whatever becomes of the process and of the run that tells the other devices.
   public var changed: (AccountChange) -> Void = { _ in }
 
   var contents: VaultContents { machine.contents }
@@ -144,14 +144,13 @@ public final class Synchronizer {
 
   /// Carries out a change of the account that an opened slot allows. The next run sends it.
   func change(_ change: AccountChange, with slot: OpenedSlot) throws -> Outcome {
-    let outcome = try carryOut(.account(change, slot, at: now)).outcome ?? .complete
-    if outcome == .complete {
+    try carryOut(.account(change, slot, at: now)) { outcome in
+      guard outcome ?? .complete == .complete else { return }
       try noteTold(of: change)
       // A choice may stand although this outcome is another one: see `noteSettled`.
-      if case .settle = change { return outcome }
+      if case .settle = change { return }
       changed(change)
-    }
-    return outcome
+    }.outcome ?? .complete
   }
 
   func note(damaged: Set<ObjectHash>) { history.noteDamaged(damaged) }
@@ -166,8 +165,11 @@ public final class Synchronizer {
   // MARK: Steps
 
   /// One step, stored with all that follows from it.
+  /// - Parameter noting: called right before it is stored.
   @discardableResult
-  func carryOut(_ event: Event) throws -> (requests: [Request], outcome: Outcome?) {
+  func carryOut(
+    _ event: Event, noting: (Outcome?) throws -> Void = { _ in }
+  ) throws -> (requests: [Request], outcome: Outcome?) {
     try alone {
       try takeChanges(limit: Self.batchCount)
       var (requests, outcome) = ([Request](), Outcome?.none)
@@ -208,6 +210,7 @@ public final class Synchronizer {
       try captureArrivals.settle(records, history, contents.captures)
       for version in captureArrivals.unusable { arrivals.takeUnusable(version, contents) }
       matched = []
+      try noting(outcome)
       let puts = requests.contains { if case .put = $0 { true } else { false } }
       try save(arrivals.changes, captureArrivals.changes, always: puts)
       report.newCount += arrivals.newCount

@@ -237,6 +237,38 @@ struct DatabaseFileTests {
     #expect(try DatabaseFile.open(home: home.path).pragma("user_version") == "3")
   }
 
+  @Test(
+    "While another process writes, a file of format 2 is read as it is, and becomes one of this format later")
+  func readAsItIs() throws {
+    try makeOlder(format: 2)
+    let lock = open(home.path + "/" + DatabaseFile.lockName, O_RDWR | O_CREAT, 0o600)
+    #expect(flock(lock, LOCK_EX | LOCK_NB) == 0)
+    do {
+      let file = try DatabaseFile.open(home: home.path)
+      #expect(try record(file) == Data([1, 2]) && file.pragma("user_version") == "2")
+      #expect(throws: StorageError.inUse) { try file.write { _ in } }
+      file.close()
+    }
+    close(lock)
+    #expect(try DatabaseFile.open(home: home.path).pragma("user_version") == "3")
+  }
+
+  @Test(
+    "A file that says to be of format 2 and has the index, or of format 3 and lacks it, is damaged",
+    arguments: [2, 3])
+  func wrongFormat(format: Int) throws {
+    try DatabaseFile.create(home: home.path) { _ in }.close()
+    let queue = try DatabaseQueue(path: path)
+    try queue.write { db in
+      if format == 3 { try db.execute(sql: "DROP INDEX syncCaptures") }
+      try db.execute(sql: "PRAGMA user_version = \(format)")
+    }
+    try queue.close()
+    #expect(throws: StorageError.corrupt(part: format == 2 ? .page : .schema)) {
+      try DatabaseFile.open(home: home.path)
+    }
+  }
+
   @Test("A file of format 1 with anything changed is damaged, and so is one that only says to be of format 1")
   func damagedMigration() throws {
     try makeOlder()

@@ -124,11 +124,30 @@ struct TwoCoffersTests {
     #expect(try first.sync(at: folder.remote).returned == [])
     #expect(try second.sync(at: folder.remote).returned == [ids[0]])
     #expect(try first.sync(at: folder.remote).returned == [])
-    // What the other device puts back is no surprise.
-    try first.coffer.putBackMessage(ids[1])
+    // What the other device puts back is no surprise, changed or not.
+    for id in ids.dropFirst() { try first.coffer.putBackMessage(id) }
+    try first.edit(ids[2], "put back and changed")
     #expect(try first.sync(at: folder.remote).returned == [])
     #expect(try second.sync(at: folder.remote).returned == [])
-    #expect(try first.shown() == second.shown() && Set(second.shown().keys) == Set(ids.prefix(2)))
+    #expect(try first.shown() == second.shown() && Set(second.shown().keys) == Set(ids))
+  }
+
+  @Test(
+    "Also of a message that was erased for good, whichever device is heard first", arguments: [false, true])
+  func erasedAndChanged(removerFirst: Bool) throws {
+    let id = try first.add("text")
+    try link()
+    try second.coffer.removeMessage(id)
+    try second.coffer.eraseMessages([id])
+    try first.edit(id, "changed")
+    if removerFirst { #expect(try second.sync(at: folder.remote).returned == []) }
+    #expect(try first.sync(at: folder.remote).returned == [])
+    #expect(try second.sync(at: folder.remote).returned == [id])
+    #expect(try second.sync(at: folder.remote).returned == [])
+    // A third device never had it, and is told of nothing.
+    let third = try SyncedCoffer()
+    #expect(try third.join(first, at: folder.remote, name: "third").returned == [])
+    #expect(try third.shown()[id]?.text == "changed")
   }
 
   @Test("A device tells who removed what it hides, and since when, until it is put back or cut off")

@@ -130,7 +130,7 @@ public struct TerminalPrompt: PassphrasePrompt {
     }
   }
 
-  /// The rest of a line that is too long is no answer to the next question.
+  /// The rest of a line that is too long must not answer the next question.
   private func skipLine(from terminal: inout RawTerminal) throws(PromptError) {
     var editor = LineEditor(byteCountLimit: 1)
     while true {

@@ -48,6 +48,26 @@ extension History {
     }.sorted { ($1.recordCount, $0.device) < ($0.recordCount, $1.device) }
   }
 
+  /// Whether somebody removed something of a message, and whoever wrote this version of it had not seen that. A version that
+  /// waited to be sent was older than its segment: then its own lamport number tells.
+  /// - Parameter ofThisDeviceAlone: whether only removals of this device are meant.
+  public func crossesRemoval(_ name: RecordVersion, ofThisDeviceAlone: Bool) -> Bool {
+    let pending = pendingChanges(of: name.record)
+    if pending.contains(where: { if case .remove = $0 { true } else { false } }) { return true }
+    guard let marks = records.marks[name.record], let entry = records.entry(name.record, name.version) else {
+      return false
+    }
+    let removals = marks.values.joined().filter { mark in
+      !mark.isReplacement && (!ofThisDeviceAlone || mark.by.device == device) && isInForce(mark.by)
+    }
+    return entry.isAdded { adder in
+      removals.contains { removal in
+        !chains.hasSeen(removal.by, adder)
+          || name.version.lamport <= chains.entries[removal.by]?.segment.lamport ?? 0
+      }
+    }
+  }
+
   /// The times from the beginning of the last group of many that follow one another within an hour; all without one.
   private static func burst(_ times: [UInt64]) -> ArraySlice<UInt64> {
     var (start, found) = (times.startIndex, times.startIndex)

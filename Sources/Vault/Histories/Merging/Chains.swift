@@ -113,6 +113,14 @@ struct Chains: Sendable {
     return found
   }
 
+  /// Whether the author of a segment that is here had another one when it was written, as far as the frontier tells.
+  func hasSeen(_ other: SegmentName, _ name: SegmentName) -> Bool {
+    if other.device == name.device { return other.number <= name.number }
+    return entries[name]?.segment.frontier.contains {
+      $0.device == other.device && $0.number >= other.number
+    } ?? false
+  }
+
   /// Whether no segment follows this one.
   func isHead(_ name: SegmentName) -> Bool { heads[name.device]?.contains(name) ?? false }
 

@@ -112,10 +112,10 @@ extension Vault {
   func flush(_ goesOn: (IndexProgress) throws -> Bool) throws -> Bool {
     while let record = try currentRecord() {
       guard let numbers = try tailNumbers(record) else { return true }
-      try mergeIfMany(record)
       var built = try buildNextSegments(of: numbers)[...]
       defer { for segment in built { remove(segment) } }
       while let segment = built.popFirst() {
+        if let record = try currentRecord() { try mergeIfMany(record) }
         guard let progress = try add(segment) else { return true }
         guard try goesOn(progress) else { return false }
       }
