@@ -24,6 +24,13 @@ extension Synchronizer {
     } catch SyncError.wrongSecret { return false }
   }
 
+  /// Whether a slot opens with a passphrase or words, be it in force or not.
+  /// - Throws: as ``opens(with:at:)``.
+  public func opensSlot(with secret: AccountSecret, at remote: any Remote) throws -> Bool {
+    do { _ = try openSlot(with: secret, at: remote) } catch SyncError.wrongSecret { return false }
+    return true
+  }
+
   /// Opens a slot in force whose object is here; nil if the secret opens none of them. If the secret is a passphrase of this
   /// coffer, it notes that it opens both.
   private func openKnownSlot(with secret: AccountSecret) throws -> OpenedSlot? {

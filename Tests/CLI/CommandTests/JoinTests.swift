@@ -79,6 +79,17 @@ struct JoinTests {
     revoking.terminal.type(Place.passphrase + "\r")
     let revoked = revoking.end()
     #expect(revoked.status == 0 && revoked.shown.contains("'laptop' is revoked"), "\(revoked)")
+    // The account gets another passphrase, of which the device that was revoked hears nothing; it opens the account there.
+    let given3 = try third(["account", "passphrase", "--former-passphrase-file", "pass"])
+    #expect(given3.status == 0, "\(given3)")
+    #expect(try devices.first(["sync"]).status == 7)
+    let rejoining = try CommandOnTerminal(["device", "rejoin", "--yes"], in: devices.place)
+    try rejoining.terminal.expect("passphrase of this coffer: ")
+    rejoining.terminal.type(Place.passphrase + "\r")
+    try rejoining.terminal.expect("passphrase of the account: ")
+    rejoining.terminal.type("Nine-Lanterns-Above-The-Weir-2026\r")
+    let back = rejoining.end()
+    #expect(back.status == 0 && back.shown.contains("This device goes on as"), "\(back)")
   }
 
   @Test("On a terminal it waits until it is let in, and a question is asked there")

@@ -35,10 +35,14 @@ struct AccountOptions: ParsableArguments {
     if coffer == nil { (coffer, own) = try opening.openByPassphrase(context) }
     guard let coffer else { throw PassphraseInterface.wrong }
     let account = try opened(coffer, context)
-    if let own, try passphrase.isGiven || !context.hasTerminal || account.opens(with: own) {
+    let isMember = account.synchronizer.isMember
+    if let own, try passphrase.isGiven || !context.hasTerminal || (isMember && account.opens(with: own)) {
       return (account, own)
     }
-    if own != nil {
+    if !isMember {
+      context.remark(
+        "This device does not belong to the account any more, and does not know what opens it now.")
+    } else if own != nil {
       context.remark("This passphrase opens this coffer. The account has another one.")
     }
     let typed = try context.passphrase(

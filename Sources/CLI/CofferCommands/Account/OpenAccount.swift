@@ -42,7 +42,11 @@ struct OpenAccount {
 
   /// Whether a secret opens the account. What is new is got first: another device may have changed what opens it.
   func opens(with secret: AccountSecret) throws -> Bool {
-    try synchronizer.opens(with: secret, at: place.reached())
+    let remote = try place.reached()
+    if try synchronizer.opens(with: secret, at: remote) { return true }
+    // Such a device does not hear which slots there are now.
+    guard !synchronizer.isMember || synchronizer.needsSlot else { return false }
+    return try synchronizer.opensSlot(with: secret, at: remote)
   }
 
   /// The bar of the work under way. Threads that wait for a service draw it, too.
