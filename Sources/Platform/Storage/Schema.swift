@@ -9,45 +9,62 @@ enum Schema {
   /// One step, and the objects of `sqlite_schema` that it adds, letter for letter.
   struct Migration {
     let statements: [String]
+    /// Kind, name and table of each object, those that SQLite makes by itself included.
+    let names: [String]
   }
 
   static let migrations = [
-    Migration(statements: [
-      // Keychains
-      "CREATE TABLE keybag (only INTEGER PRIMARY KEY CHECK (only = 1), record BLOB NOT NULL) STRICT",
-      "CREATE TABLE keychain (account TEXT PRIMARY KEY NOT NULL, accessibility INTEGER NOT NULL, "
-        + "sealed BLOB NOT NULL) STRICT, WITHOUT ROWID",
-      "CREATE TABLE binding (only INTEGER PRIMARY KEY CHECK (only = 1), record BLOB NOT NULL) STRICT",
-      // Vaults
-      "CREATE TABLE vault (part INTEGER PRIMARY KEY, sealed BLOB NOT NULL) STRICT",
-      "CREATE TABLE messages (number INTEGER PRIMARY KEY, id BLOB NOT NULL UNIQUE, "
-        + "message BLOB NOT NULL DEFAULT x'', standing INTEGER NOT NULL DEFAULT 0, "
-        + "since INTEGER NOT NULL DEFAULT 0, keyVersion INTEGER NOT NULL, timestamp INTEGER NOT NULL, sealed BLOB NOT NULL) STRICT",
-      "CREATE INDEX markedMessages ON messages (message, standing, since, id) WHERE message <> x''",
-      // Captures
-      "CREATE TABLE captures (number INTEGER PRIMARY KEY, id BLOB NOT NULL UNIQUE, mark BLOB NOT NULL, "
-        + "record BLOB NOT NULL, queue BLOB NOT NULL) STRICT",
-      "CREATE INDEX capturesByMark ON captures (mark)",
-      "CREATE TABLE captureParts (capture INTEGER NOT NULL, part INTEGER NOT NULL, sealed BLOB NOT NULL, "
-        + "PRIMARY KEY (capture, part)) STRICT, WITHOUT ROWID",
-      "CREATE TABLE captureState (only INTEGER PRIMARY KEY CHECK (only = 1), sealed BLOB NOT NULL) STRICT",
-      // ProtectedData
-      "CREATE TABLE protectedRegistry (only INTEGER PRIMARY KEY CHECK (only = 1), record BLOB NOT NULL) STRICT",
-      "CREATE TABLE protectedDomains (domain INTEGER PRIMARY KEY, wrappedKey BLOB NOT NULL, "
-        + "payload BLOB NOT NULL) STRICT",
-    ]),
-    Migration(statements: [
-      // Syncing
-      "CREATE TABLE syncState (only INTEGER PRIMARY KEY CHECK (only = 1), sealed BLOB NOT NULL) STRICT",
-      "CREATE TABLE syncObjects (number INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, applied INTEGER NOT NULL, "
-        + "written INTEGER NOT NULL, object BLOB NOT NULL) STRICT",
-      "CREATE TABLE syncRows (row BLOB NOT NULL, version BLOB NOT NULL, message BLOB NOT NULL, "
-        + "standing INTEGER NOT NULL, PRIMARY KEY (row, version)) STRICT, WITHOUT ROWID",
-    ]),
-    Migration(statements: [
-      // Captures asks whether there are any, of a table that has a row for every message.
-      "CREATE INDEX syncCaptures ON syncRows (row) WHERE standing = 16"
-    ]),
+    Migration(
+      statements: [
+        // Keychains
+        "CREATE TABLE keybag (only INTEGER PRIMARY KEY CHECK (only = 1), record BLOB NOT NULL) STRICT",
+        "CREATE TABLE keychain (account TEXT PRIMARY KEY NOT NULL, accessibility INTEGER NOT NULL, "
+          + "sealed BLOB NOT NULL) STRICT, WITHOUT ROWID",
+        "CREATE TABLE binding (only INTEGER PRIMARY KEY CHECK (only = 1), record BLOB NOT NULL) STRICT",
+        // Vaults
+        "CREATE TABLE vault (part INTEGER PRIMARY KEY, sealed BLOB NOT NULL) STRICT",
+        "CREATE TABLE messages (number INTEGER PRIMARY KEY, id BLOB NOT NULL UNIQUE, "
+          + "message BLOB NOT NULL DEFAULT x'', standing INTEGER NOT NULL DEFAULT 0, "
+          + "since INTEGER NOT NULL DEFAULT 0, keyVersion INTEGER NOT NULL, timestamp INTEGER NOT NULL, sealed BLOB NOT NULL) STRICT",
+        "CREATE INDEX markedMessages ON messages (message, standing, since, id) WHERE message <> x''",
+        // Captures
+        "CREATE TABLE captures (number INTEGER PRIMARY KEY, id BLOB NOT NULL UNIQUE, mark BLOB NOT NULL, "
+          + "record BLOB NOT NULL, queue BLOB NOT NULL) STRICT",
+        "CREATE INDEX capturesByMark ON captures (mark)",
+        "CREATE TABLE captureParts (capture INTEGER NOT NULL, part INTEGER NOT NULL, sealed BLOB NOT NULL, "
+          + "PRIMARY KEY (capture, part)) STRICT, WITHOUT ROWID",
+        "CREATE TABLE captureState (only INTEGER PRIMARY KEY CHECK (only = 1), sealed BLOB NOT NULL) STRICT",
+        // ProtectedData
+        "CREATE TABLE protectedRegistry (only INTEGER PRIMARY KEY CHECK (only = 1), record BLOB NOT NULL) STRICT",
+        "CREATE TABLE protectedDomains (domain INTEGER PRIMARY KEY, wrappedKey BLOB NOT NULL, "
+          + "payload BLOB NOT NULL) STRICT",
+      ],
+      names: [
+        "table keybag keybag", "table keychain keychain", "table binding binding", "table messages messages",
+        "index sqlite_autoindex_messages_1 messages", "index markedMessages messages",
+        "table vault vault", "table captures captures",
+        "index sqlite_autoindex_captures_1 captures", "index capturesByMark captures",
+        "table captureParts captureParts", "table captureState captureState",
+        "table protectedRegistry protectedRegistry", "table protectedDomains protectedDomains",
+      ]),
+    Migration(
+      statements: [
+        // Syncing
+        "CREATE TABLE syncState (only INTEGER PRIMARY KEY CHECK (only = 1), sealed BLOB NOT NULL) STRICT",
+        "CREATE TABLE syncObjects (number INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, applied INTEGER NOT NULL, "
+          + "written INTEGER NOT NULL, object BLOB NOT NULL) STRICT",
+        "CREATE TABLE syncRows (row BLOB NOT NULL, version BLOB NOT NULL, message BLOB NOT NULL, "
+          + "standing INTEGER NOT NULL, PRIMARY KEY (row, version)) STRICT, WITHOUT ROWID",
+      ],
+      names: [
+        "table syncState syncState", "table syncObjects syncObjects",
+        "index sqlite_autoindex_syncObjects_1 syncObjects", "table syncRows syncRows",
+      ]),
+    Migration(
+      statements: [
+        // Captures asks whether there are any, of a table that has a row for every message.
+        "CREATE INDEX syncCaptures ON syncRows (row) WHERE standing = 16"
+      ], names: ["index syncCaptures syncRows"]),
   ]
 
   /// The format written in the header (`user_version`): how many migrations the file has seen.
@@ -83,25 +100,10 @@ enum Schema {
       return true
     }
     let format = try transaction.firstRow("PRAGMA user_version") { Int(try $0.integer(0)) } ?? 0
-    let added = format < version ? addedNames : []
+    let known = migrations.prefix(max(format, 0))
     guard (readableFormat...version).contains(format),
-      statements.sorted() == migrations.prefix(format).flatMap(\.statements).sorted(),
-      names.sorted() == expectedNames.filter({ !added.contains($0) }).sorted()
+      statements.sorted() == known.flatMap(\.statements).sorted(),
+      names.sorted() == known.flatMap(\.names).sorted()
     else { throw StorageError.corrupt(part: .schema) }
   }
-
-  /// What this format has and the readable one before it has not.
-  private static let addedNames = ["index syncCaptures syncRows"]
-
-  private static let expectedNames = [
-    "table keybag keybag", "table keychain keychain", "table binding binding", "table messages messages",
-    "index sqlite_autoindex_messages_1 messages", "index markedMessages messages",
-    "table vault vault", "table captures captures",
-    "index sqlite_autoindex_captures_1 captures", "index capturesByMark captures",
-    "table captureParts captureParts", "table captureState captureState",
-    "table protectedRegistry protectedRegistry", "table protectedDomains protectedDomains",
-    "table syncState syncState", "table syncObjects syncObjects",
-    "index sqlite_autoindex_syncObjects_1 syncObjects", "table syncRows syncRows",
-    "index syncCaptures syncRows",
-  ]
 }

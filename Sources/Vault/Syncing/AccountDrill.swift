@@ -77,9 +77,7 @@ public struct AccountDrill: Sendable {
     // Lists packs too.
     _ = try perform(.begin(.verify, at: now))
     digest = history.stateDigest()
-    let counts = history.shownCounts
-    messageCount = counts[.message] ?? 0
-    captureCount = counts[.capture] ?? 0
+    (messageCount, captureCount) = history.shownCounts
     let broken = try Self.brokenCaptures(history, remote, after: report, progress)
     missingCount = history.missingContentCount + history.lostElsewhere.union(broken).count
   }

@@ -10,10 +10,7 @@ extension Synchronizer {
   public var accountName: String { Hexadecimal.text(account.bytes) }
 
   /// How many messages and captures are shown.
-  public var shownCounts: (messages: Int, captures: Int) {
-    let counts = history.shownCounts
-    return (counts[.message] ?? 0, counts[.capture] ?? 0)
-  }
+  public var shownCounts: (messages: Int, captures: Int) { history.shownCounts }
 
   /// The digest of all records that count here, and how many messages and captures are shown.
   public func summary() -> (digest: StateDigest, messageCount: Int, captureCount: Int) {

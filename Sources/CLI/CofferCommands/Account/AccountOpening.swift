@@ -30,10 +30,12 @@ struct AccountOptions: ParsableArguments {
       let (coffer, words) = try opening.openByWordsOfAccount(context)
       return (try opened(coffer, context), words)
     }
-    var own: AccountSecret?
-    var coffer = passphrase.isGiven ? nil : try context.openInSession()
-    if coffer == nil { (coffer, own) = try opening.openByPassphrase(context) }
-    guard let coffer else { throw PassphraseInterface.wrong }
+    let (coffer, own): (Coffer, AccountSecret?)
+    if !passphrase.isGiven, let session = try context.openInSession() {
+      (coffer, own) = (session, nil)
+    } else {
+      (coffer, own) = try opening.openByPassphrase(context)
+    }
     let account = try opened(coffer, context)
     let isMember = account.synchronizer.isMember
     if let own, try passphrase.isGiven || !context.hasTerminal || (isMember && account.opens(with: own)) {

@@ -77,29 +77,18 @@ struct SyncEnding {
 
   /// What came and may surprise: said also of a run that did not end well, since the next one says nothing of it.
   private var surprises: [Warning] {
-    var warnings: [Warning] = []
-    if !report.parallel.isEmpty {
-      let ids = report.parallel.sorted().map { MessageChoice.shown($0) }
-      warnings.append(
-        Warning(
-          code: "changed_twice",
-          message:
-            "\(ids.count.counted("message was", "messages were")) changed on two devices at once: one version is shown, all are kept",
-          hint: "'coffer message history \(ids[0])' has them, 'coffer message restore' chooses another one"
-            + (ids.count > 1 ? "; also \(ids.dropFirst().prefix(5).joined(separator: ", "))" : ""),
-          count: ids.count))
-    }
-    if !report.returned.isEmpty {
-      let ids = report.returned.sorted().map { MessageChoice.shown($0) }
-      warnings.append(
-        Warning(
-          code: "changed_and_removed",
-          message:
-            "\(ids.count.counted("message that was removed was", "messages that were removed were")) changed on another device at the same time: \(ids.count == 1 ? "it is" : "they are") shown again",
-          hint: "'coffer message show \(ids[0])', or 'coffer message remove \(ids[0])'"
-            + (ids.count > 1 ? "; also \(ids.dropFirst().prefix(5).joined(separator: ", "))" : ""),
-          count: ids.count))
-    }
+    var warnings = [
+      warning("changed_twice", of: report.parallel) { count in
+        "\(count.counted("message was", "messages were")) changed on two devices at once: one version is shown, all are kept"
+      } hint: { first in
+        "'coffer message history \(first)' has them, 'coffer message restore' chooses another one"
+      },
+      warning("changed_and_removed", of: report.returned) { count in
+        "\(count.counted("message that was removed was", "messages that were removed were")) changed on another device at the same time: \(count == 1 ? "it is" : "they are") shown again"
+      } hint: { first in
+        "'coffer message show \(first)', or 'coffer message remove \(first)'"
+      },
+    ].compactMap(\.self)
     // Of several runs: a thief may take little in each.
     let removers = Set(synchronizer.removals(in: report).map(\.device))
     for removals in removers.isEmpty ? [] : synchronizer.recentRemovals
@@ -110,6 +99,18 @@ struct SyncEnding {
           count: removals.recordCount))
     }
     return warnings
+  }
+
+  /// A warning about messages; nil if there are none. The hint is about the first of them, and names a few others.
+  private func warning(
+    _ code: String, of messages: Set<RecordID>, _ message: (Int) -> String, hint: (String) -> String
+  ) -> Warning? {
+    let ids = messages.sorted().map { MessageChoice.shown($0) }
+    guard let first = ids.first else { return nil }
+    let others = ids.dropFirst().prefix(5).joined(separator: ", ")
+    return Warning(
+      code: code, message: message(ids.count), hint: hint(first) + (others.isEmpty ? "" : "; also \(others)"),
+      count: ids.count)
   }
 
   private var warnings: [Warning] {

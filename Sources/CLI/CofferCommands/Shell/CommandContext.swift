@@ -203,9 +203,9 @@ struct CommandContext {
     "\(problem); \((promptTries - attempt).counted("try", "tries")) left"
   }
 
-  /// The warnings that a user should see whenever the coffer is opened.
+  /// The warnings that a user should see whenever the coffer is opened; once, however often it is called.
   func advise(_ coffer: Coffer) {
-    opened.append(coffer)
+    guard opened.append(coffer) else { return }
     // nil when the messages are damaged as a whole: commands that read them say so, and the rest can be used.
     guard let status = coffer.vault.lastStatus else { return }
     let isJSON = isJSON

@@ -12,7 +12,14 @@ internal import Vaults
 final class OpenedCoffers: Sendable {
   private let coffers = Mutex<[Coffer]>([])
 
-  func append(_ coffer: Coffer) { coffers.withLock { $0.append(coffer) } }
+  /// - Returns: whether it was not among them.
+  func append(_ coffer: Coffer) -> Bool {
+    coffers.withLock { coffers in
+      guard !coffers.contains(where: { $0 === coffer }) else { return false }
+      coffers.append(coffer)
+      return true
+    }
+  }
 
   /// Brings the search index of those that were changed up to date.
   func updateIndexes(isQuiet: Bool, isJSON: Bool) {

@@ -204,11 +204,11 @@ extension History {
     return records
   }
 
-  /// How many records of each kind are shown.
-  public var shownCounts: [RecordKind: Int] {
+  /// How many messages and captures are shown.
+  public var shownCounts: (messages: Int, captures: Int) {
     var counts: [RecordKind: Int] = [:]
     forEachShown { _, kind in counts[kind, default: 0] += 1 }
-    return counts
+    return (counts[.message] ?? 0, counts[.capture] ?? 0)
   }
 
   /// Hands every record of which something is shown to `body`, with the kind of its highest version.
