@@ -132,7 +132,7 @@ struct MessageRow: Sendable {
 /// opened and shown. Nothing in it is secret.
 struct SealedRows {
   /// Enough rows to make the cost of a transaction small.
-  private static let usualByteCount = 512 << 10
+  static let usualByteCount = 512 << 10
 
   private var boxes: [UInt8] = []
   private var rows: [(row: MessageRow, box: Range<Int>)] = []

@@ -15,6 +15,9 @@ struct ImportIndexing: ~Copyable {
   private var hasFailed = false
   private var running: SegmentWork?
 
+  /// Bytes of boxes that are copied for a segment: of as many messages as it can have, if they are not long.
+  private static let byteCount = 16 << 20
+
   init(_ vault: Vault) { self.vault = vault }
 
   /// Counts messages that are on the disk, and begins a segment when they are as many as it can have.
@@ -31,7 +34,7 @@ struct ImportIndexing: ~Copyable {
 
   private mutating func begin() throws {
     guard let record = try vault.currentRecord(), let numbers = try vault.tailNumbers(record) else { return }
-    var making = try SegmentMaking(of: numbers, vault)
+    var making = try SegmentMaking(of: numbers, copying: Self.byteCount, vault)
     guard try making.copyRows(vault) else { return }
     waitingCount -= making.copiedCount
     hasBegun = true

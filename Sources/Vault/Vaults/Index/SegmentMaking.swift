@@ -34,16 +34,16 @@ struct SegmentMaking: ~Copyable {
   private var isAtEnd = false
   private var hasRoom = true
 
-  /// Bytes of boxes that are copied out at once: of as many messages as a segment has, if they are not long.
-  private static let byteCount = 16 << 20
-
   /// Creates the file.
-  init(of numbers: ClosedRange<Int64>, _ vault: Vault) throws {
+  /// - Parameter byteCount: bytes of boxes that are copied at once, after which there is no room for another.
+  init(
+    of numbers: ClosedRange<Int64>, copying byteCount: Int = SealedRows.usualByteCount, _ vault: Vault
+  ) throws {
     let (version, keys) = try vault.read { _, state, keys in (state.currentVersion, keys) }
     builder = try Self.builder(vault, version, keys)
     opener = MessageOpener(keys)
     documentCount = vault.index.documentCount
-    sealed = SealedRows(countLimit: documentCount, byteCountLimit: Self.byteCount)
+    sealed = SealedRows(countLimit: documentCount, byteCountLimit: byteCount)
     self.numbers = numbers
     last = numbers.lowerBound - 1
   }

@@ -5,11 +5,13 @@
 internal import Storage
 
 extension Vault {
+  /// Bytes of boxes of as many messages as a segment can have. With more it is full before it has them: two at once would
+  /// hold twice its 40 MiB, and save little, since the first thread makes several.
+  private static let byteCount = 12 << 20
+
   /// Makes the first segments of the rows with these numbers: where there are enough rows, two threads make one each.
   func buildNextSegments(of numbers: ClosedRange<Int64>) throws -> [BuiltSegment] {
-    guard let middle = try firstNumber(in: numbers, after: index.documentCount) else {
-      return [try buildSegment(of: numbers)]
-    }
+    guard let middle = try middle(of: numbers) else { return [try buildSegment(of: numbers)] }
     let second = try SegmentWork(of: middle...numbers.upperBound, self)
     // Whatever fails, the thread ends first. A file that no record names is removed later.
     let first = Result { try buildSegments(of: numbers.lowerBound...middle - 1) }
@@ -17,13 +19,23 @@ extension Vault {
     return try first.get() + [last.get()]
   }
 
-  /// The number of a row that is shown, after so many that are shown; nil if there is none.
-  private func firstNumber(in numbers: ClosedRange<Int64>, after count: Int) throws -> Int64? {
+  /// The first row that is not for the first segment; nil if one thread makes the next segment alone.
+  private func middle(of numbers: ClosedRange<Int64>) throws -> Int64? {
     try file.read(.messages) { transaction in
-      try transaction.firstRow(
-        "SELECT number FROM messages WHERE number BETWEEN ? AND ? AND standing = 0 ORDER BY number LIMIT 1 OFFSET ?",
-        .integer(numbers.lowerBound), .integer(numbers.upperBound), .integer(Int64(count))
-      ) { try $0.integer(0) }
+      var middle: Int64?
+      var (count, byteCount) = (0, 0)
+      try transaction.forEachRow(
+        """
+        SELECT number, length(sealed) FROM messages WHERE number BETWEEN ? AND ? AND standing = 0
+        ORDER BY number
+        """, .integer(numbers.lowerBound), .integer(numbers.upperBound)
+      ) { row in
+        if count == index.documentCount { middle = try row.integer(0) }
+        count += 1
+        byteCount += Int(try row.integer(1))
+        return middle == nil && byteCount <= Self.byteCount
+      }
+      return middle
     }
   }
 
