@@ -19,7 +19,10 @@ extension History {
       ("contents that are hidden", one.hidden(on: machine) == other.hidden(on: machine)),
       ("held segments", one.holds.segments == other.holds.segments),
       ("places", one.readBack == other.readBack && one.notReadBack == other.notReadBack),
-      ("former identifiers", one.former == other.former && one.unrepeatable == other.unrepeatable),
+      (
+        "former identifiers",
+        one.former == other.former && one.unrepeatable == other.unrepeatable && one.unsaid == other.unsaid
+      ),
       ("changes that wait", one.pendingChanges == other.pendingChanges),
       ("slots", one.slotObjects == other.slotObjects),
     ]

@@ -20,6 +20,8 @@ struct LocalStateTests {
 
   /// Every field has something in it.
   private static func full() -> LocalState {
+    let octets = [UInt8](repeating: 18, count: 16)
+    let record = RecordID(octets.rawSpan) ?? RecordID()
     let key = [4] + [UInt8](repeating: 7, count: 64)
     var state = LocalState(
       account: identifier(1),
@@ -29,6 +31,7 @@ struct LocalStateTests {
     state.isCloned = true
     state.former = [identifier(8)]
     state.unrepeatable = [segment]
+    state.unsaid = [RecordVersion(record: record, version: version)]
     state.settled = [hash(9): .successor(hash(10)), hash(11): .former(rejecting: [hash(12)])]
     let pack = ObjectName.pack(identifier(2), hash(13))
     state.alarms = [
@@ -37,7 +40,7 @@ struct LocalStateTests {
     ]
     state.held = [segment: .brake, SegmentName(device: identifier(2), number: 4, hash: hash(4)): .alarm]
     state.confirmed = [segment]
-    state.late = [segment: 23]
+    state.late = [segment: LateRemovals.Moment(time: 23, segmentCount: 24)]
     state.givenUp = [hash(13)]
     state.readBack = [KnownPlace(segment: segment, place: Place(pack: 1, entry: 2), lamport: 3): 4]
     state.remote.noteSeen(pack)
@@ -45,8 +48,6 @@ struct LocalStateTests {
     state.remote.passedOver = [.slot(hash(15))]
     state.remote.fullListing = 16
     state.remote.missingSince = [pack: 17]
-    let octets = [UInt8](repeating: 18, count: 16)
-    let record = RecordID(octets.rawSpan) ?? RecordID()
     state.outbox = [
       .add(
         PendingAddition(
@@ -65,11 +66,11 @@ struct LocalStateTests {
     let bytes = state.bytes()
     #expect(
       Hexadecimal.text(SHA256.hash(bytes.rawSpan))
-        == "31f66ef8e608564d400ff4a7fa71ff2dc15ce60af50baceb781500cda81cb1a0")
+        == "9dd72c343bdacedaf71c3753200ba319ad3abd0da46ef756c31c286a0ba2a8c9")
     let read = try LocalState(bytes)
     #expect(read.bytes() == bytes)
     #expect(read.alarms == state.alarms && read.outbox == state.outbox && read.settled == state.settled)
-    #expect(read.held == state.held && read.late == state.late)
+    #expect(read.held == state.held && read.late == state.late && read.unsaid == state.unsaid)
     #expect(read.remote.seen == state.remote.seen)
   }
 

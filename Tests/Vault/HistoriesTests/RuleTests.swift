@@ -92,17 +92,20 @@ struct RuleTests {
     let chain: [(name: SegmentName, predecessor: SegmentName?)] = [
       (root, nil), (a2, root), (b2, root), (a3, a2), (b3, b2),
     ]
+    func moment(_ time: UInt64, _ segmentCount: Int) -> LateRemovals.Moment {
+      LateRemovals.Moment(time: time, segmentCount: segmentCount)
+    }
     var late = LateRemovals()
-    late.look(at: chain, 100) { $0 == b2 }
-    #expect([root, a2, a3, b2, b3].map(late.until) == [nil, nil, nil, 100, 100])
-    late.look(at: chain, 200) { $0 == b3 }
-    #expect([a3, b2, b3].map(late.until) == [nil, 100, 200])
-    #expect(late.beginnings == [b2: 100, b3: 200])
+    late.look(at: chain, moment(100, 5)) { $0 == b2 }
+    #expect([root, a2, a3, b2, b3].map(late.until) == [nil, nil, nil, moment(100, 5), moment(100, 5)])
+    late.look(at: chain, moment(200, 6)) { $0 == b3 }
+    #expect([a3, b2, b3].map(late.until) == [nil, moment(100, 5), moment(200, 6)])
+    #expect(late.beginnings == [b2: moment(100, 5), b3: moment(200, 6)])
     // A clock that was set back.
-    late.look(at: chain, 50) { $0 == b2 || $0 == a3 }
-    #expect([a2, a3, b2, b3].map(late.until) == [nil, 50, 100, 200])
+    late.look(at: chain, moment(50, 7)) { $0 == b2 || $0 == a3 }
+    #expect([a2, a3, b2, b3].map(late.until) == [nil, moment(50, 7), moment(100, 7), moment(200, 7)])
     var restored = LateRemovals(late.beginnings)
-    restored.look(at: chain, 300) { _ in false }
+    restored.look(at: chain, moment(300, 8)) { _ in false }
     #expect([root, a2, a3, b2, b3].map(restored.until) == [root, a2, a3, b2, b3].map(late.until))
   }
 

@@ -3,7 +3,7 @@
 // What a device keeps of its history besides the objects (Specs/local-history.md). Whoever stores it seals it.
 //
 //   "COFHST01" (8) ‖ account (16) ‖ device: length (2), as in `device.add` ‖ another copy writes (1)
-//   ‖ former identifiers ‖ segments not said again ‖ choices of owners ‖ alarms ‖ held segments ‖ confirmed segments
+//   ‖ former identifiers ‖ segments not said again ‖ versions not said again ‖ choices of owners ‖ alarms ‖ held segments ‖ confirmed segments
 //   ‖ late removals ‖ packs given up ‖ places read back ‖ the remote ‖ outbox
 //
 // Every list is a count (4) and its entries, which rise.
@@ -17,11 +17,12 @@ struct LocalState: Sendable {
   var isCloned = false
   var former: Set<DeviceID> = []
   var unrepeatable: Set<SegmentName> = []
+  var unsaid: Set<RecordVersion> = []
   var settled: [ControlID: OwnerChoice] = [:]
   var alarms: Set<Alarm> = []
   var held: [SegmentName: Holds.Reason] = [:]
   var confirmed: Set<SegmentName> = []
-  var late: [SegmentName: UInt64] = [:]
+  var late: [SegmentName: LateRemovals.Moment] = [:]
   var givenUp: Set<ObjectHash> = []
   var readBack: [KnownPlace: UInt64] = [:]
   var remote = RemoteKnowledge()
@@ -40,6 +41,7 @@ extension History {
     state.isCloned = isCloned
     state.former = former
     state.unrepeatable = unrepeatable
+    state.unsaid = unsaid
     state.settled = settled
     state.alarms = alarms
     state.held = holds.segments
@@ -64,6 +66,10 @@ extension LocalState {
     bytes.append(isCloned ? 1 : 0)
     bytes.append(former.sorted()) { $0 += $1.bytes }
     bytes.append(unrepeatable.sorted()) { $0.append($1) }
+    bytes.append(unsaid.sorted()) { bytes, name in
+      bytes.append(name.record)
+      bytes.append(name.version)
+    }
     bytes.append(settled.sorted { $0.key < $1.key }) { bytes, entry in
       bytes += entry.key.bytes
       switch entry.value {
@@ -83,7 +89,8 @@ extension LocalState {
     bytes.append(confirmed.sorted()) { $0.append($1) }
     bytes.append(late.sorted { $0.key < $1.key }) { bytes, entry in
       bytes.append(entry.key)
-      bytes.append(bigEndian: entry.value)
+      bytes.append(bigEndian: entry.value.time)
+      bytes.append(bigEndian: UInt64(entry.value.segmentCount))
     }
     bytes.append(givenUp.sorted()) { $0 += $1.bytes }
     bytes.append(readBack.sorted { $0.key.stateOrder < $1.key.stateOrder }) { bytes, entry in
@@ -109,6 +116,10 @@ extension LocalState {
     isCloned = try fields.flag()
     former = Set(try fields.list { fields throws(FormatError) in try fields.identifier() })
     unrepeatable = Set(try fields.list { fields throws(FormatError) in try fields.segmentName() })
+    unsaid = Set(
+      try fields.list { fields throws(FormatError) in
+        RecordVersion(record: try fields.record(), version: try fields.version())
+      })
     for (id, choice) in try fields.list({ fields throws(FormatError) in try fields.ownerChoice() }) {
       settled[id] = choice
     }
@@ -121,9 +132,13 @@ extension LocalState {
       self.held[name] = reason == 1 ? .brake : .alarm
     }
     confirmed = Set(try fields.list { fields throws(FormatError) in try fields.segmentName() })
-    let times = try fields.list { fields throws(FormatError) in (try fields.segmentName(), try fields.time())
+    let moments = try fields.list { fields throws(FormatError) in
+      (try fields.segmentName(), try fields.time(), try fields.integer() as UInt64)
     }
-    for (name, time) in times { late[name] = time }
+    for (name, time, count) in moments {
+      guard let count = Int(exactly: count) else { throw .malformed }
+      late[name] = LateRemovals.Moment(time: time, segmentCount: count)
+    }
     givenUp = Set(try fields.list { fields throws(FormatError) in try fields.hash() })
     let places = try fields.list { fields throws(FormatError) in
       let segment = try fields.segmentName()

@@ -70,6 +70,7 @@ extension History {
     self.limits = limits
     former = local.former
     unrepeatable = local.unrepeatable
+    unsaid = local.unsaid
     settled = local.settled
     holds.confirmed = local.confirmed
     for (number, key) in keys {

@@ -14,8 +14,8 @@ struct Counting: Sendable {
   fileprivate(set) var open: Set<DeviceID> = []
   /// Whether segments came since `open` was looked at.
   fileprivate var isDue = false
-  /// Whether news came of an identifier that this device had before.
-  var cutsFormerOff = false
+  /// Whether news came by which this device may have to say something again.
+  var saysAgain = false
 }
 
 extension History {
@@ -35,6 +35,17 @@ extension History {
         guard chains.entries[head] != nil else { return false }
         // What is before a head that is here is here.
         return chains.entries[name] == nil || !chains.isOnLine(name, to: head)
+      }
+    }
+  }
+
+  /// Whether a revocation surely does not leave a segment that is here, also if its heads are not: none of them comes after
+  /// the segment.
+  func isCutOff(_ name: SegmentName) -> Bool {
+    guard let revocations = membership.revocations[name.device] else { return false }
+    return revocations.contains { revocation in
+      revocation.heads.allSatisfy { head in
+        chains.entries[head] == nil ? head.number <= name.number : !chains.isOnLine(name, to: head)
       }
     }
   }
@@ -85,7 +96,7 @@ extension History {
   }
 
   private mutating func count(_ device: DeviceID) {
-    if former.contains(device) { counting.cutsFormerOff = true }
+    if former.contains(device) || !unsaid.isEmpty { counting.saysAgain = true }
     guard let revocations = membership.revocations[device] else {
       counting.left[device] = nil
       counting.open.remove(device)

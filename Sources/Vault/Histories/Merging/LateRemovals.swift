@@ -9,32 +9,47 @@ internal import Primitives
 /// Until when the marks of segments hid nothing, by this device's clock. With those of a segment, those of all that follow it
 /// in its chain are taken to have hidden nothing until then.
 struct LateRemovals: Sendable {
-  /// The segments with a later time than those before them; this is kept on the disk.
-  private(set) var beginnings: [SegmentName: UInt64] = [:]
+  /// When something was late.
+  struct Moment: Hashable, Sendable {
+    /// By this device's clock, in seconds since 1970.
+    var time: UInt64
+    /// How many segments this device had applied.
+    var segmentCount: Int
+
+    /// A clock that was set back makes nothing older.
+    func latest(_ other: Moment?) -> Moment {
+      guard let other else { return self }
+      return Moment(time: max(time, other.time), segmentCount: max(segmentCount, other.segmentCount))
+    }
+  }
+
+  /// The segments with a later moment than those before them; this is kept on the disk.
+  private(set) var beginnings: [SegmentName: Moment] = [:]
   /// Of all segments from these on, as of the last look.
-  private var times: [SegmentName: UInt64] = [:]
+  private var moments: [SegmentName: Moment] = [:]
 
   init() {}
 
-  init(_ beginnings: [SegmentName: UInt64]) { self.beginnings = beginnings }
+  init(_ beginnings: [SegmentName: Moment]) { self.beginnings = beginnings }
 
   /// Nil if the marks of a segment, and of all before it, hid what they name since they came.
-  func until(_ name: SegmentName) -> UInt64? { times[name] }
+  func until(_ name: SegmentName) -> Moment? { moments[name] }
 
   /// Looks at the chain of a device.
   /// - Parameters:
   ///   - segments: of the device, each after its predecessor.
   ///   - isLate: whether marks of a segment hide nothing now.
   mutating func look(
-    at segments: some Sequence<(name: SegmentName, predecessor: SegmentName?)>, _ now: UInt64,
+    at segments: some Sequence<(name: SegmentName, predecessor: SegmentName?)>, _ now: Moment,
     isLate: (SegmentName) -> Bool
   ) {
     for (name, predecessor) in segments {
-      let inherited = predecessor.flatMap { times[$0] } ?? 0
-      // A clock that was set back makes nothing older.
-      let time = max(inherited, beginnings[name] ?? 0, isLate(name) ? now : 0)
-      times[name] = time > 0 ? time : nil
-      beginnings[name] = time > inherited ? time : nil
+      let inherited = predecessor.flatMap { moments[$0] }
+      var moment = inherited
+      if let beginning = beginnings[name] { moment = beginning.latest(moment) }
+      if isLate(name) { moment = now.latest(moment) }
+      moments[name] = moment
+      beginnings[name] = moment == inherited ? nil : moment
     }
   }
 }
@@ -54,6 +69,7 @@ extension History {
       devices.formUnion(waiting.map(\.device))
     }
     var late = late
+    let now = LateRemovals.Moment(time: now, segmentCount: chains.entries.count)
     for device in devices {
       // Each was applied after its predecessor.
       late.look(at: chains.segments(of: device).map { ($0, chains.entries[$0]?.segment.predecessor) }, now) {

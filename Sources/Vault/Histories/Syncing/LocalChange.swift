@@ -85,16 +85,20 @@ struct PendingAddition: Hashable, Sendable {
   }
 }
 
+extension PendingAddition {
+  /// What an addition of our own was made of.
+  init(_ addition: Addition) {
+    self.init(
+      kind: addition.kind, record: addition.record, storedAt: addition.storedAt, version: addition.version,
+      replaces: addition.replaces, frameHash: addition.frameHash, further: addition.further)
+  }
+}
+
 extension LocalChange {
   /// The change that an operation of our own was made of; of a place, its record knows the kind.
   init?(_ operation: Operation) {
     switch operation {
-    case .add(let addition):
-      self = .add(
-        PendingAddition(
-          kind: addition.kind, record: addition.record, storedAt: addition.storedAt,
-          version: addition.version, replaces: addition.replaces, frameHash: addition.frameHash,
-          further: addition.further))
+    case .add(let addition): self = .add(PendingAddition(addition))
     case .remove(let removal): self = .remove(record: removal.record, versions: removal.versions)
     case .place(let new):
       self = .place(record: new.record, version: new.version, part: new.part, frameHash: new.frameHash)

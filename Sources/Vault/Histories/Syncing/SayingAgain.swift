@@ -9,25 +9,40 @@ internal import Secrets
 
 extension History {
   /// The changes of segments that this device wrote under former identifiers, that surely do not count, and that it has not
-  /// said again.
+  /// said again; and the versions that were removed before it could, and are not any more.
   mutating func whatIsCutOff(of devices: Set<DeviceID>) -> [LocalChange] {
     var lost: [ChainEntry] = []
     for device in devices {
       let isForgotten = membership.devices[device] == nil
       for name in chains.segments(of: device) where !counts(name) && !unrepeatable.contains(name) {
-        guard isForgotten || isBeyondRevocation(name), let entry = chains.entries[name] else { continue }
+        guard isForgotten || isCutOff(name), let entry = chains.entries[name] else { continue }
         lost.append(entry)
         unrepeatable.insert(name)
       }
     }
     lost.sort { $0.order < $1.order }
-    return lost.flatMap { $0.segment.operations.compactMap(LocalChange.init) }
+    return takeUnsaid() + lost.flatMap { $0.segment.operations.compactMap(LocalChange.init) }
+  }
+
+  /// Versions that were not said again since others had removed or replaced them, as far as that does not count any more.
+  private mutating func takeUnsaid() -> [LocalChange] {
+    var changes: [(order: Int, change: LocalChange)] = []
+    for name in unsaid where !isGone(name.record, name.version, heldCounts: false) {
+      unsaid.remove(name)
+      guard let known = records.entry(name.record, name.version), !counts(known),
+        let entry = known.addedBy.compactMap({ chains.entries[$0] }).first(where: {
+          former.contains($0.name.device)
+        }), let addition = entry.segment.addition(of: name)
+      else { continue }
+      changes.append((entry.order, .add(PendingAddition(addition))))
+    }
+    return changes.sorted { $0.order < $1.order }.map(\.change)
   }
 
   /// In a run: what news of another revocation cut off.
   mutating func sayAgainWhatIsCutOff(on machine: some Machine) -> [Effect] {
-    guard counting.cutsFormerOff, membership.isMember(device) else { return [] }
-    counting.cutsFormerOff = false
+    guard counting.saysAgain, membership.isMember(device) else { return [] }
+    counting.saysAgain = false
     let changes = whatIsCutOff(of: former)
     return changes.isEmpty ? [] : sayAgain(changes, on: machine)
   }
@@ -63,7 +78,8 @@ extension History {
   }
 
   /// Says changes again in the name of the device's present identifier. Their versions change with it. What others have
-  /// removed, or what counts anyway, is not said again; the former contents stay, since they are kept aside.
+  /// removed is not said again as long as that counts, nor what counts anyway; the former contents stay, since they are kept
+  /// aside.
   mutating func sayAgain(_ changes: [LocalChange], on machine: some Machine) -> [Effect] {
     var effects: [Effect] = []
     var renamed: [RecordVersion: Version] = [:]
@@ -79,7 +95,9 @@ extension History {
         let isHere = (0...UInt16(further.count)).allSatisfy {
           hasContent(ContentName(name, part: $0), on: machine)
         }
-        guard isHere, !isGone(record, old, heldCounts: false), removedElsewhere(added) == nil else {
+        guard isHere, removedElsewhere(added) == nil else { continue }
+        if isGone(record, old, heldCounts: false) {
+          unsaid.insert(name)
           continue
         }
         guard let frame = content(ContentName(name), on: machine) else {
@@ -124,5 +142,16 @@ extension History {
       }
     }
     return effects
+  }
+}
+
+extension Segment {
+  /// The operation that brings a version.
+  fileprivate func addition(of name: RecordVersion) -> Addition? {
+    for case .add(let addition) in operations
+    where addition.record == name.record && addition.version == name.version {
+      return addition
+    }
+    return nil
   }
 }

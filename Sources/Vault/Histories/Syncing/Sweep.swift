@@ -14,8 +14,8 @@ extension History {
     (records.marks[record]?[version] ?? []).contains { mark in
       guard isInForce(mark.by), let entry = chains.entries[mark.by] else { return false }
       let until = late.until(mark.by)
-      let since = max(entry.appliedAt, until ?? 0)
-      guard since + limits.removalDelay <= now,
+      let since = LateRemovals.Moment(time: entry.appliedAt, segmentCount: entry.order + 1).latest(until)
+      guard since.time + limits.removalDelay <= now,
         isOldByAnotherClock(since, writtenAt: until == nil ? entry.writtenAt : nil)
       else { return false }
       guard mark.isReplacement else { return true }
@@ -33,14 +33,17 @@ extension History {
 
   /// Whether another clock says so too: the server's, if it knows a time. Else four segments of our own, each a week after the
   /// one before, must have come since.
-  private func isOldByAnotherClock(_ since: UInt64, writtenAt: UInt64?) -> Bool {
+  private func isOldByAnotherClock(_ since: LateRemovals.Moment, writtenAt: UInt64?) -> Bool {
     if let serverTime = run?.serverTime, let writtenAt {
       return writtenAt <= serverTime && serverTime - writtenAt >= limits.removalDelay
     }
     var weeks = 0
-    var last = since
+    var last = since.time
     for name in chains.segments(of: device) where weeks < 4 {
-      guard let own = chains.entries[name], own.appliedAt >= last + Limits.week else { continue }
+      // A clock that was set back makes those that were there before look younger.
+      guard let own = chains.entries[name], own.order >= since.segmentCount,
+        own.appliedAt >= last + Limits.week
+      else { continue }
       weeks += 1
       last = own.appliedAt
     }

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Scenarios in which an invariant did not hold once, found among very many seeds and shortened.
+
+import Testing
+
+@testable import HistoriesSimulator
+
+@Suite("Scenarios that were found")
+struct FoundScenarioTests {
+  private static func breach(_ seed: UInt64, _ deeds: [Deed]) -> Breach? {
+    var scenario = Scenario(seed: seed, .everything)
+    scenario.deeds = deeds
+    return scenario.play().breach
+  }
+
+  @Test("Segments that were there before a removal make it no older, when the clock was set back between")
+  func clockSetBack() {
+    let breach = Self.breach(
+      2_036_477,
+      [
+        .run(device: 0, .sync, seed: 0), .pass(seconds: 691_200), .run(device: 3, .sync, seed: 0),
+        .pass(seconds: 691_200), .add(device: 0, content: 1_002), .run(device: 2, .sync, seed: 0),
+        .setClock(device: 2, seconds: 4_320_000), .run(device: 2, .sync, seed: 0),
+        .setClock(device: 4, seconds: -3_456_000), .edit(device: 0, record: 83, content: 68),
+        .run(device: 1, .sweep, seed: 0),
+      ])
+    #expect(breach == nil)
+  }
+
+  @Test("What a bad member had removed when its author joined again is said when that member is revoked")
+  func removedBeforeItWasSaidAgain() {
+    let breach = Self.breach(
+      2_016_630,
+      [
+        .enrol(by: 0), .copy(device: 4, sameRandomness: true), .run(device: 2, .verify, seed: 0),
+        .add(device: 2, content: 10_429), .run(device: 0, .sweep, seed: 0), .run(device: 2, .sweep, seed: 0),
+        .attend(device: 0), .restore(slot: 0), .misbehave(device: 3, .wideRemoval, choice: 944),
+      ])
+    #expect(breach == nil)
+  }
+
+  @Test("What a revocation cuts off is said again, also if a segment that it names is lost")
+  func headThatIsLost() {
+    let breach = Self.breach(
+      2_047_172,
+      [
+        .enrol(by: 0), .run(device: 0, .sync, seed: 0), .run(device: 1, .sync, seed: 0),
+        .add(device: 0, content: 10_404), .copy(device: 4, sameRandomness: false),
+        .run(device: 0, .verify, seed: 0), .run(device: 2, .sync, seed: 774_091_124),
+        .run(device: 2, .sweep, seed: 0), .add(device: 2, content: 10_003), .attend(device: 2),
+        .run(device: 2, .sync, seed: 0), .misbehave(device: 2, .missingParts, choice: 862),
+        .server(.backup(steps: 35)), .add(device: 0, content: 10_002), .run(device: 0, .sweep, seed: 0),
+        .run(device: 2, .sync, seed: 0), .server(.junk(580)), .server(.backup(steps: 7)),
+      ])
+    #expect(breach == nil)
+  }
+}
