@@ -76,13 +76,14 @@ extension Synchronizer {
   /// - Parameters:
   ///   - secret: opens a slot of the account.
   ///   - enclave: makes the keys.
+  ///   - name: what it is called from now on; nil: as before.
   ///   - remote: where the account is.
   ///   - choice: which continuation of the account is right, if it has several; nil for none of them.
   ///   - progress: as of ``run(_:at:progress:)``.
   /// - Returns: how the run ended that told the others.
   /// - Throws: `SyncError.wrongSecret`, `.remote`, `.refused`; `KeychainError`; else as a run.
   public func rejoin(
-    with secret: AccountSecret, enclave: any Enclave, at remote: any Remote,
+    with secret: AccountSecret, enclave: any Enclave, name: String? = nil, at remote: any Remote,
     choice: (OwnerForkView) throws -> ControlID? = { _ in nil },
     progress: (SyncReport) -> Bool = { _ in true }
   ) throws -> SyncReport {
@@ -99,7 +100,7 @@ extension Synchronizer {
     let keys = try items.makeKeys(in: enclave, as: pair)
     let entry = DeviceEntry(
       id: DeviceID(beginningOf: machine.random(DeviceID.byteCount)), signingKey: keys.signing.publicKey,
-      agreementKey: keys.agreement.publicKey, level: keys.level, name: history.deviceName,
+      agreementKey: keys.agreement.publicKey, level: keys.level, name: name ?? history.deviceName,
       replaces: history.device)
     machine = DeviceMachine(keys: keys, contents: contents)
     do {

@@ -70,7 +70,8 @@ struct DeviceTests {
     let cloned = try copy(["sync"])
     #expect(cloned.status == 9 && cloned.error.contains("'coffer device rejoin'"), "\(cloned)")
     #expect(try copy(["device", "rejoin"]).status == 3)
-    let joined = try copy(["device", "rejoin", "--yes"])
+    #expect(try copy(["device", "rejoin", "--yes", "--name", ""]).status == 2)
+    let joined = try copy(["device", "rejoin", "--yes", "--name", "The copy"])
     #expect(joined.status == 0 && joined.error.contains("1 change sent again."), "\(joined)")
     let other = try devices.first(["sync", "--json"])
     #expect(other.status == 7 && other.error.contains("device_revoked"), "\(other)")
@@ -82,6 +83,7 @@ struct DeviceTests {
     }
     let list = try devices.first(["device", "list"]).output
     #expect(list.split(separator: "\n").count == 3 && list.contains("revoked"), "\(list)")
+    #expect(list.contains("The copy"), "\(list)")
     #expect(try copy(["audit"]).output.contains("  account joined again\n"))
   }
 

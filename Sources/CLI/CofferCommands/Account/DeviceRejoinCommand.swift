@@ -13,7 +13,7 @@ struct DeviceRejoinCommand: CofferCommand {
   static let page = """
     coffer device rejoin: go on as a new device of the account, after this one was copied or revoked
 
-    usage: coffer device rejoin [--branch N] [--words] [--yes]
+    usage: coffer device rejoin [--name NAME] [--branch N] [--words] [--yes]
                                 \(PassphraseOptions.usage)
                                 \(PhraseOptions.usage)
 
@@ -21,6 +21,7 @@ struct DeviceRejoinCommand: CofferCommand {
     gets a new identifier and new keys, and its old identifier is revoked. Nothing of it is lost: what counts
     stays, and what waits here, or does not count any more, is sent again in its new name.
 
+      --name      what this device is called from now on (default: as before)
       --branch N  this continuation of the account is right, if it has several ('coffer account settle')
       \(AccountOptions.page)
       --yes       do not ask
@@ -30,6 +31,7 @@ struct DeviceRejoinCommand: CofferCommand {
 
   @OptionGroup var global: GlobalOptions
   @OptionGroup var account: AccountOptions
+  @Option(help: "What this device is called from now on.") var name: String?
   @Option(help: "The number of the continuation of the account that is right.") var branch: Int?
   @Flag(help: "Do not ask.") var yes = false
 
@@ -40,6 +42,7 @@ struct DeviceRejoinCommand: CofferCommand {
   }
 
   func execute(_ context: CommandContext) throws {
+    let name = try name.map { try DeviceName.checked($0) }
     let (open, secret) = try account.open(context)
     let former = open.synchronizer.device
     if !yes {
@@ -51,7 +54,7 @@ struct DeviceRejoinCommand: CofferCommand {
     var hasChosen = false
     let report = try account.watching("joining again", context) { goesOn in
       try open.synchronizer.rejoin(
-        with: secret, enclave: context.machine.enclaveForNewKeys(), at: remote,
+        with: secret, enclave: context.machine.enclaveForNewKeys(), name: name, at: remote,
         choice: { fork in
           let number = try OwnerForkWords.choose(fork, branch, context).number
           hasChosen = true

@@ -4,6 +4,7 @@ internal import ArgumentParser
 internal import Couriers
 internal import Foundation
 internal import Remotes
+internal import Syncing
 
 struct RemoteCheckCommand: CofferCommand {
   static let configuration = CommandConfiguration(
@@ -41,7 +42,8 @@ struct RemoteCheckCommand: CofferCommand {
   }
 
   func execute(_ context: CommandContext) throws {
-    let (place, remote) = try tried(context)
+    let tried = try tried(context)
+    let (place, remote) = (tried.place, tried.remote)
     let check: RemoteCheck?
     do {
       check = try OpenAccount.showing("checking", context) {
@@ -75,14 +77,26 @@ struct RemoteCheckCommand: CofferCommand {
         .remote, "remote_unfit", "the place does not keep what is written there as it was",
         hint: "do not rely on it; use another place")
     }
+    if let address = tried.account { try Self.checkIsThere(address, remote) }
     context.remark("The place will do.")
   }
 
-  /// The place that is tried.
-  private func tried(_ context: CommandContext) throws -> (RemotePlace, any Remote) {
-    if place.isGiven { return try place.open(context) }
-    let place = try OpenAccount(context.open(opening)).place
-    return (place, try place.reached())
+  /// The place that is tried; with the account that should be there, unless another place was given.
+  private func tried(
+    _ context: CommandContext
+  ) throws -> (place: RemotePlace, remote: any Remote, account: AccountAddress?) {
+    if place.isGiven {
+      let (place, remote) = try place.open(context)
+      return (place, remote, nil)
+    }
+    let account = try OpenAccount(context.open(opening))
+    return (account.place, try account.place.reached(), try account.synchronizer.address())
+  }
+
+  private static func checkIsThere(_ address: AccountAddress, _ remote: any Remote) throws {
+    do { try AccountLink.checkIsThere(at: remote, address) } catch SyncError.notThere {
+      throw Failure.emptyRemote
+    }
   }
 
   /// What was found, for people.

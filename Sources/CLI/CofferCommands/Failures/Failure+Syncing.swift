@@ -149,7 +149,7 @@ extension Failure {
     .refused, "last_slot", "this is the last slot of the account", hint: "'coffer account slots add' adds one"
   )
 
-  private static let emptyRemote = Failure(
+  static let emptyRemote = Failure(
     .remote, "remote_empty", "the account is not at the place: nothing was sent, and nothing is removed here",
     hint: "mount the right disk there; 'coffer remote verify --fill' fills an emptied place again")
 
