@@ -159,7 +159,7 @@ extension Simulation {
     segment.digest = isDigestFalse ? StateDigest(hashing: object) : after.digest()
     (object, name) = seal(segment)
     server.write(object, as: .segment(name), by: index)
-    madeSegments.insert(name)
+    madeSegments[name] = .some(segment.predecessor)
     sealedObjects.insert(.segment(name))
     firstBadSegment[segment.device] = min(firstBadSegment[segment.device] ?? .max, segment.number)
     if isOwn { computers[index].history = inserted(object, name) }

@@ -145,8 +145,8 @@ struct Simulation: Sendable {
   var stolen: Set<DeviceID> = []
   /// The first segment that a bad member wrote by hand.
   var firstBadSegment: [DeviceID: UInt64] = [:]
-  /// Segments that their own device wrote, and control operations that the user asked for.
-  var madeSegments: Set<SegmentName> = []
+  /// Segments that their own device wrote, each with the one before it, and control operations that the user asked for.
+  var madeSegments: [SegmentName: SegmentName?] = [:]
   var madeOperations: Set<ControlID> = []
   /// Epoch keys that each device ever held.
   var heldKeys: [DeviceID: Set<EpochName>] = [:]
@@ -324,8 +324,18 @@ struct Simulation: Sendable {
     {
       fail(.s6, "device \(index) erased too early what it had shown")
     }
-    guard removed[name] == nil, spoiled[name] == nil else { return }
+    guard removed[name] == nil, spoiled[name] == nil, !isSaidAgain(name, on: index) else { return }
     fail(.s6, "device \(index) erased what nobody removed")
+  }
+
+  /// Whether a computer has another version of a record, in which the author said the same again.
+  private func isSaidAgain(_ name: RecordVersion, on index: Int) -> Bool {
+    guard let frame = written[name]?.frame else { return false }
+    let computer = computers[index]
+    return computer.history.shownVersions(of: name.record).contains { shown in
+      let other = RecordVersion(record: name.record, version: shown.version)
+      return other != name && computer.machine.content(of: other) == frame
+    }
   }
 
   private mutating func end(_ outcome: Outcome, of index: Int, _ event: Event) {
@@ -359,7 +369,7 @@ struct Simulation: Sendable {
     switch name {
     case .segment(let segment) where segment.device == history.device:
       epoch = try? SegmentSeal.epoch(of: bytes)
-      madeSegments.insert(segment)
+      madeSegments[segment] = .some(history.chains.entries[segment]?.segment.predecessor)
     case .pack(history.device, _): epoch = try? Pack.epoch(of: bytes)
     default: return
     }

@@ -50,14 +50,8 @@ extension Simulation {
   }
 
   /// S5: of a revoked device, nothing counts that a revocation in the log of a device does not leave; compared with the
-  /// names in the operations, and with all segments that anybody has: a head may be missing on the device itself.
+  /// names in the operations, and with all segments that were ever written: nobody may have a head any more.
   func checkRevoked() throws(Breach) {
-    func predecessor(of name: SegmentName) -> SegmentName? {
-      for computer in computers {
-        if let entry = computer.history.chains.entries[name] { return entry.segment.predecessor }
-      }
-      return nil
-    }
     for index in computers.indices {
       let history = computers[index].history
       for entry in history.log.entries.values where history.membership.counting.contains(entry.id) {
@@ -67,7 +61,7 @@ extension Simulation {
             var next: SegmentName? = head
             while let name = next {
               left.insert(name)
-              next = predecessor(of: name)
+              next = madeSegments[name] ?? nil
             }
           }
           let all = history.chains.segments(of: revocation.device)
@@ -84,7 +78,7 @@ extension Simulation {
     for index in computers.indices where !computers[index].isBad {
       let history = computers[index].history
       for (name, entry) in history.chains.entries {
-        guard madeSegments.contains(name) else {
+        guard madeSegments[name] != nil else {
           throw Breach(invariant: .s6, found: "device \(index) took a segment that nobody wrote")
         }
         if let before = entry.segment.predecessor, history.chains.entries[before] == nil {
