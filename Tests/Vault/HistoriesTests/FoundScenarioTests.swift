@@ -55,4 +55,18 @@ struct FoundScenarioTests {
       ])
     #expect(breach == nil)
   }
+
+  @Test("A fork of a device whose approval does not count holds nothing back for ever")
+  func forkOfNoMember() {
+    let breach = Self.breach(
+      2_127_029,
+      [
+        .enrol(by: 0), .run(device: 0, .sync, seed: 0), .run(device: 1, .sync, seed: 0), .replaceSlot(by: 1),
+        .enrol(by: 3), .enrol(by: 0), .copy(device: 2, sameRandomness: false),
+        .run(device: 0, .sync, seed: 0), .add(device: 2, content: 10_002), .run(device: 3, .sync, seed: 0),
+        .misbehave(device: 3, .fork, choice: 947), .edit(device: 2, record: 54, content: 948),
+        .run(device: 0, .sync, seed: 0), .run(device: 1, .sweep, seed: 0),
+      ])
+    #expect(breach == nil)
+  }
 }

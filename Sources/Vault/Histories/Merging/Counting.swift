@@ -57,8 +57,9 @@ extension History {
     // What came before its operation is compared now.
     keys = keys.filter { log.fits($0.value) }
     if membership.fork == nil { alarms.remove(.ownerForked) } else { alarms.insert(.ownerForked) }
-    for device in chains.forks.keys where membership.revocations[device] != nil {
-      alarms.remove(.forked(device))
+    // Revoked, or the operation that added it does not count.
+    for device in chains.forks.keys where membership.isMember(device) != before.isMember(device) {
+      if membership.isMember(device) { alarms.insert(.forked(device)) } else { alarms.remove(.forked(device)) }
     }
     var records: Set<RecordID> = []
     for device in chains.heads.keys where membership.differs(from: before, of: device) {

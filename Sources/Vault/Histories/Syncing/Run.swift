@@ -221,7 +221,7 @@ extension History {
 
   private func isStillTrue(_ alarm: Alarm) -> Bool {
     switch alarm {
-    case .forked(let device): chains.forks[device] != nil && membership.revocations[device] == nil
+    case .forked(let device): chains.forks[device] != nil && membership.isMember(device)
     case .ownerForked: membership.fork != nil
     // Who lied was revoked, or who lost something.
     case .digestDiffers(let name): counts(name)
