@@ -69,4 +69,20 @@ struct FoundScenarioTests {
       ])
     #expect(breach == nil)
   }
+
+  @Test("That a pack lacks what a bad member says of it is said once, and not again for ever")
+  func packWithoutContent() {
+    let breach = Self.breach(
+      2_203_976,
+      [
+        .enrol(by: 0), .run(device: 0, .sync, seed: 0), .run(device: 1, .sync, seed: 0),
+        .add(device: 2, content: 10_761), .run(device: 0, .sync, seed: 0), .add(device: 3, content: 720),
+        .addSlot(by: 4), .handOutKeys(by: 3), .server(.withhold(.control, 1)), .enrol(by: 4),
+        .run(device: 1, .sync, seed: 0), .server(.backup(steps: 20)), .server(.late(16)),
+        .run(device: 3, .sweep, seed: 0), .misbehave(device: 4, .placesToNoise, choice: 244),
+        .run(device: 0, .sweep, seed: 0), .run(device: 1, .sync, seed: 0), .run(device: 1, .sync, seed: 0),
+        .replaceSlot(by: 3), .revoke(device: 3, by: 1, without: 1),
+      ])
+    #expect(breach == nil)
+  }
 }

@@ -59,7 +59,8 @@ extension History {
     if membership.fork == nil { alarms.remove(.ownerForked) } else { alarms.insert(.ownerForked) }
     // Revoked, or the operation that added it does not count.
     for device in chains.forks.keys where membership.isMember(device) != before.isMember(device) {
-      if membership.isMember(device) { alarms.insert(.forked(device)) } else { alarms.remove(.forked(device)) }
+      let alarm = Alarm.forked(device)
+      if membership.isMember(device) { alarms.insert(alarm) } else { alarms.remove(alarm) }
     }
     var records: Set<RecordID> = []
     for device in chains.heads.keys where membership.differs(from: before, of: device) {

@@ -226,8 +226,9 @@ extension History {
     // Who lied was revoked, or who lost something.
     case .digestDiffers(let name): counts(name)
     case .incomplete(let name):
-      // A sweep deletes packs whose removals a device did not know when it looked for them.
-      run?.listed[name] == nil
+      // A sweep deletes packs whose removals a device did not know when it looked for them. One that is there may lack what
+      // was looked for in it.
+      (run?.listed[name] == nil || name.hash.map { run?.absentPacks.contains($0) == true } == true)
         && wanted.contains { content in
           !isGone(content.version.record, content.version.version, heldCounts: true)
             && places(of: content).contains { pack(at: $0)?.hash == name.hash }
