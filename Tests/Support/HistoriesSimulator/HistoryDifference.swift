@@ -18,6 +18,8 @@ extension History {
       ("contents that are wanted", one.contentsToGet == other.contentsToGet),
       ("contents that are hidden", one.hidden(on: machine) == other.hidden(on: machine)),
       ("held segments", one.holds.segments == other.holds.segments),
+      ("late removals", one.late.beginnings == other.late.beginnings),
+      ("order of segments", one.chains.ordered.map(\.name) == other.chains.ordered.map(\.name)),
       ("places", one.readBack == other.readBack && one.notReadBack == other.notReadBack),
       (
         "former identifiers",

@@ -201,6 +201,17 @@ extension Simulation {
     }
   }
 
+  /// S2: of a member whose chain forked, every device says so.
+  func checkForks() throws(Breach) {
+    for index in goodMembers {
+      let history = computers[index].history
+      for device in history.chains.forks.keys
+      where history.membership.isMember(device) && !history.alarms.contains(.forked(device)) {
+        throw Breach(invariant: .s2, found: "device \(index) does not say that a chain forked")
+      }
+    }
+  }
+
   /// S11: what the user has looked at, and what neither a device nor the remote can mend, stops no sweep for ever.
   func checkPassedOver() throws(Breach) {
     for index in goodMembers {

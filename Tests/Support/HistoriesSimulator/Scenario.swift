@@ -334,6 +334,7 @@ extension Simulation {
     try checkAcknowledged()
     try checkContents()
     try checkAlarms()
+    try checkForks()
     try checkPassedOver()
     try checkFormerSlots()
     try checkURLSecrets()

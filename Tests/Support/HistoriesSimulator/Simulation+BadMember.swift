@@ -25,7 +25,12 @@ extension Simulation {
     var segment = next(of: history)
     switch misdeed {
     case .placesToNoise:
-      segment.packs = [put(pack: bytes(700), index)]
+      // A pack of nobody's, or one of another device, which is not where such a segment says.
+      let foreign = history.chains.ordered.filter { $0.name.device != history.device }.flatMap(
+        \.segment.packs)
+      segment.packs =
+        choice % 2 == 1 && !foreign.isEmpty
+        ? [foreign[choice % foreign.count]] : [put(pack: bytes(700), index)]
       segment.operations = history.knownContents(limit: 40).enumerated().map { number, known in
         .place(
           NewPlace(

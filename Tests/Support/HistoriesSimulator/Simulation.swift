@@ -328,13 +328,15 @@ struct Simulation: Sendable {
     fail(.s6, "device \(index) erased what nobody removed")
   }
 
-  /// Whether a computer has another version of a record, in which the author said the same again.
+  /// Whether a version is replaced by another one, which a computer has and in which the author said the same again.
   private func isSaidAgain(_ name: RecordVersion, on index: Int) -> Bool {
-    guard let frame = written[name]?.frame else { return false }
     let computer = computers[index]
+    guard let note = written[name], computer.history.isGone(name.record, name.version, heldCounts: false)
+    else { return false }
     return computer.history.shownVersions(of: name.record).contains { shown in
       let other = RecordVersion(record: name.record, version: shown.version)
-      return other != name && computer.machine.content(of: other) == frame
+      return other != name && written[other]?.computer == note.computer
+        && computer.machine.content(of: other) == note.frame
     }
   }
 

@@ -15,7 +15,7 @@ struct Counting: Sendable {
   /// Whether segments came since `open` was looked at.
   fileprivate var isDue = false
   /// Whether news came by which this device may have to say something again.
-  var saysAgain = false
+  var mayHaveToSayAgain = false
 }
 
 extension History {
@@ -26,8 +26,8 @@ extension History {
     return counting.left[name.device]?.contains(name) ?? false
   }
 
-  /// Whether a revocation surely does not leave a segment: its heads are here, and the segment is not before them. So
-  /// what counts of the segment's past is here, and nothing has to wait for the segment itself.
+  /// Whether nothing has to wait for a segment, since a revocation does not leave it, and what counts of its past is here:
+  /// the revocation's heads are, and the segment is not before them.
   func isBeyondRevocation(_ name: SegmentName) -> Bool {
     guard let revocations = membership.revocations[name.device] else { return false }
     return revocations.contains { revocation in
@@ -39,8 +39,8 @@ extension History {
     }
   }
 
-  /// Whether a revocation surely does not leave a segment that is here, also if its heads are not: none of them comes after
-  /// the segment.
+  /// Whether a segment that is here will never count, since a revocation does not leave it. Its heads may be missing: none
+  /// of them comes after the segment.
   func isCutOff(_ name: SegmentName) -> Bool {
     guard let revocations = membership.revocations[name.device] else { return false }
     return revocations.contains { revocation in
@@ -98,7 +98,7 @@ extension History {
   }
 
   private mutating func count(_ device: DeviceID) {
-    if former.contains(device) || !unsaid.isEmpty { counting.saysAgain = true }
+    if former.contains(device) || !unsaid.isEmpty { counting.mayHaveToSayAgain = true }
     guard let revocations = membership.revocations[device] else {
       counting.left[device] = nil
       counting.open.remove(device)

@@ -75,11 +75,12 @@ extension History {
 
   /// The pack in which a content is tried next.
   private func bestPack(
-    for wanted: ContentName, without absent: Set<ObjectHash>
+    for wanted: ContentName, without absent: Set<ObjectName>
   ) -> (name: ObjectName, place: KnownPlace)? {
     for place in places(of: wanted) {
-      guard let reference = pack(at: place), !absent.contains(reference.hash) else { continue }
-      return (.pack(place.segment.device, reference.hash), place)
+      guard let reference = pack(at: place) else { continue }
+      let name = ObjectName.pack(place.segment.device, reference.hash)
+      if !absent.contains(name) { return (name, place) }
     }
     return nil
   }
@@ -104,7 +105,7 @@ extension History {
     _ object: ReceivedObject, hash: ObjectHash, of device: DeviceID, at now: UInt64, on machine: some Machine
   ) -> [Effect] {
     // In any case, what is not in it is looked for elsewhere.
-    run?.absentPacks.insert(hash)
+    run?.absentPacks.insert(.pack(device, hash))
     guard object.hash == hash, let epoch = try? Pack.epoch(of: object.bytes), keys[epoch] != nil else {
       return []
     }

@@ -63,8 +63,8 @@ public struct History: Sendable {
   /// Segments under this device's identifiers whose changes it does not say again: it has done so, or another copy of it
   /// wrote them, which may be a thief's.
   var unrepeatable: Set<SegmentName> = []
-  /// Versions of such segments that it has not said again, since others had removed or replaced them. It does when that does
-  /// not count any more.
+  /// Versions in segments under its former identifiers that it has not said again, since somebody had removed or replaced
+  /// them, or said the same. It does when that does not count any more.
   var unsaid: Set<RecordVersion> = []
 
   var remote = RemoteKnowledge()

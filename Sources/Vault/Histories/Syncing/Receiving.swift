@@ -64,8 +64,8 @@ extension History {
   mutating func takeAbsence(of name: ObjectName, at now: UInt64) {
     if case .pack(_, let hash) = name, staged?.packs.contains(where: { $0.hash == hash }) == true { return }
     guard remote.hasSeen(name), !remote.refused.contains(name) else { return }
-    if case .pack(_, let hash) = name {
-      run?.absentPacks.insert(hash)
+    if name.isPack {
+      run?.absentPacks.insert(name)
       return
     }
     alarms.insert(.rolledBack(name))

@@ -42,7 +42,7 @@ struct Run: Sendable {
   /// Objects whose bytes do not have the hash in their name.
   var torn: Set<ObjectName> = []
   /// Packs that were asked for and are not there, or are not what their names say.
-  var absentPacks: Set<ObjectHash> = []
+  var absentPacks: Set<ObjectName> = []
   /// What the remote lacks and gets next, the last first: of control operations those of one number at once, so that
   /// none is there before its parents.
   var puttingBack: [[Request]]?
@@ -90,8 +90,8 @@ extension History {
       run?.serverTime = serverTime
     case (.get(.pack(let device, let hash)), .got(let object)):
       effects = takePack(object, hash: hash, of: device, at: now, on: machine)
-    case (.get(.pack(_, let hash)), .missing):
-      run?.absentPacks.insert(hash)
+    case (.get(let name), .missing) where name.isPack:
+      run?.absentPacks.insert(name)
     case (.get(let name), .got(let object)):
       takeObject(object, name: name)
     case (.get(let name), .missing), (.stat(let name), .missing):
@@ -157,7 +157,8 @@ extension History {
       if isListed || run?.purpose != .sync { alarms.remove(.empty) }
       if alarms.contains(.empty) {
         // Where nothing is, nothing was taken back.
-        alarms = run.map { $0.alarmsBefore.union([.empty]) } ?? alarms
+        let before = run?.alarmsBefore ?? []
+        alarms = alarms.filter { if case .rolledBack = $0 { before.contains($0) } else { true } }
         throw .empty
       }
       reportWhatIsMissing(at: now)
@@ -228,7 +229,7 @@ extension History {
     case .incomplete(let name):
       // A sweep deletes packs whose removals a device did not know when it looked for them. One that is there may lack what
       // was looked for in it.
-      (run?.listed[name] == nil || name.hash.map { run?.absentPacks.contains($0) == true } == true)
+      (run?.listed[name] == nil || run?.absentPacks.contains(name) == true)
         && wanted.contains { content in
           !isGone(content.version.record, content.version.version, heldCounts: true)
             && places(of: content).contains { pack(at: $0)?.hash == name.hash }

@@ -9,7 +9,7 @@ internal import Secrets
 
 extension History {
   /// The changes of segments that this device wrote under former identifiers, that surely do not count, and that it has not
-  /// said again; and the versions that were removed before it could, and are not any more.
+  /// said again.
   mutating func whatIsCutOff(of devices: Set<DeviceID>) -> [LocalChange] {
     var lost: [ChainEntry] = []
     for device in devices {
@@ -21,29 +21,54 @@ extension History {
       }
     }
     lost.sort { $0.order < $1.order }
-    return takeUnsaid() + lost.flatMap { $0.segment.operations.compactMap(LocalChange.init) }
+    return lost.flatMap { $0.segment.operations.compactMap(LocalChange.init) }
   }
 
-  /// Versions that were not said again since others had removed or replaced them, as far as that does not count any more.
+  /// Versions that were not said again, as far as what was in the way will not count any more. What one replaces that is
+  /// still not said is not said either.
   private mutating func takeUnsaid() -> [LocalChange] {
-    var changes: [(order: Int, change: LocalChange)] = []
-    for name in unsaid where !isGone(name.record, name.version, heldCounts: false) {
-      unsaid.remove(name)
-      guard let known = records.entry(name.record, name.version), !counts(known),
-        let entry = known.addedBy.compactMap({ chains.entries[$0] }).first(where: {
-          former.contains($0.name.device)
-        }), let addition = entry.segment.addition(of: name)
-      else { continue }
-      changes.append((entry.order, .add(PendingAddition(addition))))
+    guard !unsaid.isEmpty else { return [] }
+    let entries = former.flatMap { chains.segments(of: $0) }.compactMap { chains.entries[$0] }
+    var replaced: Set<RecordVersion> = []
+    var changes: [LocalChange] = []
+    for entry in entries.sorted(by: { $1.order < $0.order }) {
+      for case .add(let addition) in entry.segment.operations.reversed() {
+        let name = RecordVersion(record: addition.record, version: addition.version)
+        guard unsaid.contains(name) else { continue }
+        if replaced.contains(name) || isInTheWay(of: addition) {
+          for version in addition.replaces {
+            replaced.insert(RecordVersion(record: name.record, version: version))
+          }
+        } else {
+          unsaid.remove(name)
+          changes.append(.add(PendingAddition(addition)))
+        }
+      }
     }
-    return changes.sorted { $0.order < $1.order }.map(\.change)
+    return changes.reversed()
   }
 
-  /// In a run: what news of another revocation cut off.
+  /// Whether a mark is against an addition that counts or may count again, or something brings the same content.
+  private func isInTheWay(of addition: Addition) -> Bool {
+    let (record, version) = (addition.record, addition.version)
+    let isMarked = (records.marks[record]?[version] ?? []).contains { mark in
+      counts(mark.by) || (membership.devices[mark.by.device] != nil && !isCutOff(mark.by))
+    }
+    let hashes = [addition.frameHash] + addition.further
+    return isMarked
+      || records.versions(of: record).contains { other, entry in
+        other != version && entry.hashes == hashes && counts(entry)
+      }
+      || pendingChanges(of: record).contains {
+        if case .add(let added) = $0 { added.hashes == hashes } else { false }
+      }
+  }
+
+  /// In a run: what news of another revocation cut off, or brought back.
   mutating func sayAgainWhatIsCutOff(on machine: some Machine) -> [Effect] {
-    guard counting.saysAgain, membership.isMember(device) else { return [] }
-    counting.saysAgain = false
-    let changes = whatIsCutOff(of: former)
+    guard counting.mayHaveToSayAgain, membership.isMember(device) else { return [] }
+    counting.mayHaveToSayAgain = false
+    let changes = takeUnsaid() + whatIsCutOff(of: former)
     return changes.isEmpty ? [] : sayAgain(changes, on: machine)
   }
 
@@ -63,7 +88,18 @@ extension History {
       changed.insert(added.record)
     }
     refresh(changed, on: machine)
+    removeWhatIsSaidAgain()
     return effects
+  }
+
+  /// A removal that waits is meant for the same addition too, as its author has said it again meanwhile.
+  private mutating func removeWhatIsSaidAgain() {
+    for case .remove(let record, let versions) in outbox {
+      var waiting: Set<Version> = []
+      for case .remove(_, let versions) in pendingChanges(of: record) { waiting.formUnion(versions) }
+      let same = Set(versions.flatMap { sameAdditions(as: RecordVersion(record: record, version: $0)) })
+      outbox += LocalChange.removals(of: record, same.subtracting(waiting).sorted())
+    }
   }
 
   /// A version in which another copy of this device said the same addition, and which a user who saw it removed since.
@@ -83,6 +119,7 @@ extension History {
   mutating func sayAgain(_ changes: [LocalChange], on machine: some Machine) -> [Effect] {
     var effects: [Effect] = []
     var renamed: [RecordVersion: Version] = [:]
+    let replaced = replacedByWhatIsGone(changes)
     for change in changes {
       switch change {
       case .add(let added):
@@ -95,9 +132,10 @@ extension History {
         let isHere = (0...UInt16(further.count)).allSatisfy {
           hasContent(ContentName(name, part: $0), on: machine)
         }
-        guard isHere, removedElsewhere(added) == nil else { continue }
-        if isGone(record, old, heldCounts: false) {
-          unsaid.insert(name)
+        guard isHere, !replaced.contains(name) else { continue }
+        let isSent = records.entry(record, old) != nil
+        if isGone(added) {
+          if isSent { unsaid.insert(name) }
           continue
         }
         guard let frame = content(ContentName(name), on: machine) else {
@@ -109,12 +147,14 @@ extension History {
           same.version != old, hasContent(ContentName(record: record, version: same.version), on: machine)
         {
           renamed[name] = same.version
+          if isSent { unsaid.insert(name) }
           continue
         }
         let replaced = added.replaces.map { renamed[RecordVersion(record: record, version: $0)] ?? $0 }
         let replaces = Set(replaced + (sent.isEmpty ? [] : [old])).sorted()
         let version = Addition.version(
-          kind: added.kind, lamport: nextLamport, device: device, record: record, storedAt: added.storedAt,
+          kind: added.kind, lamport: min(old.lamport, nextLamport), device: device, record: record,
+          storedAt: added.storedAt,
           replaces: replaces, frameHash: added.frameHash, further: further)
         renamed[name] = version
         outbox +=
@@ -131,7 +171,7 @@ extension History {
           effects.append(.carry(from: name, to: new))
         }
         // What no segment holds is not kept aside.
-        if records.entry(record, old) == nil { effects.append(.drop(record: record, version: old)) }
+        if !isSent { effects.append(.drop(record: record, version: old)) }
       case .remove(let record, let versions):
         let versions = versions.map { renamed[RecordVersion(record: record, version: $0)] ?? $0 }
         outbox.append(.remove(record: record, versions: Set(versions).sorted()))
@@ -143,15 +183,29 @@ extension History {
     }
     return effects
   }
-}
 
-extension Segment {
-  /// The operation that brings a version.
-  fileprivate func addition(of name: RecordVersion) -> Addition? {
-    for case .add(let addition) in operations
-    where addition.record == name.record && addition.version == name.version {
-      return addition
+  /// Whether somebody removed or replaced what an addition brings, in this version or as another copy said it.
+  private func isGone(_ added: PendingAddition) -> Bool {
+    isGone(added.record, added.version, heldCounts: false) || removedElsewhere(added) != nil
+  }
+
+  /// What additions replace that are gone, and those that these replace: it is older than what was removed.
+  private func replacedByWhatIsGone(_ changes: [LocalChange]) -> Set<RecordVersion> {
+    var replaced: Set<RecordVersion> = []
+    for case .add(let added) in changes.reversed() {
+      guard replaced.contains(RecordVersion(record: added.record, version: added.version)) || isGone(added)
+      else { continue }
+      for version in added.replaces { replaced.insert(RecordVersion(record: added.record, version: version)) }
     }
-    return nil
+    return replaced
+  }
+
+  /// Versions that count, are not gone, and in which an author said the same addition again.
+  private func sameAdditions(as name: RecordVersion) -> [Version] {
+    guard let known = records.entry(name.record, name.version) else { return [] }
+    return records.versions(of: name.record).filter { version, entry in
+      version != name.version && entry.hashes == known.hashes && entry.storedAt == known.storedAt
+        && counts(entry) && !isGone(name.record, version, heldCounts: false)
+    }.map(\.version)
   }
 }

@@ -32,7 +32,7 @@ extension History {
   }
 
   /// Whether another clock says so too: the server's, if it knows a time. Else four segments of our own, each a week after the
-  /// one before, must have come since.
+  /// one before, must have been applied here after it.
   private func isOldByAnotherClock(_ since: LateRemovals.Moment, writtenAt: UInt64?) -> Bool {
     if let serverTime = run?.serverTime, let writtenAt {
       return writtenAt <= serverTime && serverTime - writtenAt >= limits.removalDelay

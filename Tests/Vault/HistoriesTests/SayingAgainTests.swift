@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a device says again that was revoked and joined again, when others had removed it, and when that is undone.
+
+import Primitives
+import Testing
+
+@testable import Histories
+@testable import HistoriesSimulator
+
+@Suite("What is said again")
+struct SayingAgainTests {
+  /// The user's device, the author's, and one more.
+  private var simulation: Simulation
+  private static let user = 0
+  private static let author = 1
+  private static let other = 2
+
+  init() throws {
+    var simulation = RuleTests.pair(5)
+    for deed: Deed in [.enrol(by: 0), .run(device: 0, .sync, seed: 0), .run(device: 2, .sync, seed: 0)] {
+      simulation.perform(deed)
+    }
+    self.simulation = simulation
+    for index in [Self.author, Self.user] { run(index) }
+    try #require(simulation.computers.count == 3)
+  }
+
+  private mutating func run(_ devices: Int...) {
+    for device in devices { simulation.perform(.run(device: device, .sync, seed: 0)) }
+  }
+
+  /// What a device shows, of each message all versions, the first first.
+  private func shown(_ index: Int) -> [[String]] {
+    let computer = simulation.computers[index]
+    return computer.history.shownRecords.sorted().map { record in
+      computer.history.shownVersions(of: record).map { shown in
+        let name = RecordVersion(record: record, version: shown.version)
+        return computer.machine.content(of: name).map { String(decoding: $0, as: UTF8.self) } ?? "missing"
+      }
+    }
+  }
+
+  private func text(_ content: Int) -> String {
+    String(decoding: simulation.parts(content).flatMap(\.self), as: UTF8.self)
+  }
+
+  /// The user revokes a device with all that it wrote since so many segments.
+  private mutating func revoke(_ index: Int, leaving count: Int) {
+    let history = simulation.computers[Self.user].history
+    let device = simulation.computers[index].history.device
+    let heads = history.chains.segments(of: device).filter { $0.number == UInt64(count) }
+    simulation.change(.revoke([device], heads: heads), by: Self.user)
+    run(Self.user)
+  }
+
+  private mutating func joinAgain(_ index: Int) throws {
+    run(index)
+    let hasJoined = simulation.rejoin(index)
+    try #require(hasJoined)
+    run(index)
+  }
+
+  /// A message and its edit, in one segment of the author's.
+  private mutating func writeAndEdit() -> Int {
+    let segments = simulation.computers[Self.author].history.chains.lastNumber(
+      of: simulation.computers[Self.author].history.device)
+    simulation.perform(.add(device: Self.author, content: 1))
+    simulation.perform(.edit(device: Self.author, record: 0, content: 2))
+    run(Self.author, Self.user, Self.other)
+    return Int(segments)
+  }
+
+  @Test("A message whose edit was removed with it comes back as it was last, and once")
+  mutating func editedTwice() throws {
+    let segments = writeAndEdit()
+    try #require(shown(Self.user) == [[text(2)]])
+    let left = simulation.computers[Self.other].history.chains.lastNumber(
+      of: simulation.computers[Self.other].history.device)
+    simulation.perform(.misbehave(device: Self.other, .wideRemoval, choice: 0))
+    run(Self.user)
+    try #require(shown(Self.user).isEmpty)
+    revoke(Self.author, leaving: segments)
+    try joinAgain(Self.author)
+    run(Self.user)
+    try #require(shown(Self.user).isEmpty && shown(Self.author).isEmpty)
+    revoke(Self.other, leaving: Int(left))
+    run(Self.author, Self.user)
+    #expect(shown(Self.user) == [[text(2)]])
+    #expect(shown(Self.author) == [[text(2)]])
+  }
+
+  @Test("What was edited before it was removed does not come back in its older text")
+  mutating func olderText() throws {
+    let segments = writeAndEdit()
+    simulation.perform(.remove(device: Self.other, record: 0))
+    run(Self.other, Self.user)
+    try #require(shown(Self.user).isEmpty)
+    revoke(Self.author, leaving: segments)
+    try joinAgain(Self.author)
+    run(Self.user, Self.other)
+    for index in 0..<3 { #expect(shown(index).isEmpty) }
+  }
+
+  @Test("A removal that is said again reaches what its author said again meanwhile")
+  mutating func removalSaidAgain() throws {
+    simulation.perform(.add(device: Self.author, content: 1))
+    run(Self.author, Self.other)
+    let left = simulation.computers[Self.other].history.chains.lastNumber(
+      of: simulation.computers[Self.other].history.device)
+    simulation.perform(.remove(device: Self.other, record: 0))
+    run(Self.other, Self.user)
+    revoke(Self.other, leaving: Int(left))
+    revoke(Self.author, leaving: 1)
+    try joinAgain(Self.author)
+    run(Self.user)
+    try #require(shown(Self.user) == [[text(1)]])
+    try joinAgain(Self.other)
+    run(Self.user, Self.author)
+    for index in 0..<3 { #expect(shown(index).isEmpty) }
+  }
+
+  @Test("What is said again is not before what was written later")
+  mutating func lamport() throws {
+    simulation.perform(.add(device: Self.author, content: 1))
+    run(Self.author, Self.user)
+    let before = try #require(
+      simulation.computers[Self.user].history.shownRecords.first.flatMap {
+        simulation.computers[Self.user].history.shownVersions(of: $0).first?.version.lamport
+      })
+    for content in 3..<6 {
+      simulation.perform(.add(device: Self.user, content: content))
+      run(Self.user)
+    }
+    revoke(Self.author, leaving: 1)
+    try joinAgain(Self.author)
+    run(Self.user)
+    let history = simulation.computers[Self.user].history
+    let lamports = history.shownRecords.flatMap { history.shownVersions(of: $0).map(\.version.lamport) }
+    #expect(lamports.count == 4 && lamports.min() == before)
+  }
+
+  @Test("A bad member that says that contents are in others' packs hides them from nobody")
+  mutating func placesInForeignPacks() throws {
+    simulation.perform(.add(device: Self.author, content: 1))
+    run(Self.author, Self.user, Self.other)
+    simulation.perform(.misbehave(device: Self.other, .placesToNoise, choice: 1))
+    run(Self.user)
+    let slot = try #require(simulation.slots.last)
+    let restored = simulation.restore(slot)
+    let new = try #require(restored)
+    run(new)
+    #expect(shown(new) == [[text(1)]])
+  }
+}
