@@ -28,6 +28,20 @@ struct FoundScenarioTests {
     #expect(breach == nil)
   }
 
+  @Test("While the clock is behind, weeks pass that do not count")
+  func clockBehind() {
+    let breach = Self.breach(
+      2_005_093,
+      [
+        .add(device: 1, content: 10_098), .add(device: 1, content: 1), .run(device: 3, .verify, seed: 0),
+        .setClock(device: 2, seconds: -3_456_000), .edit(device: 0, record: 12, content: 10_611),
+        .run(device: 0, .sync, seed: 0), .pass(seconds: 691_200), .run(device: 4, .sweep, seed: 0),
+        .pass(seconds: 691_200), .run(device: 4, .sync, seed: 0), .pass(seconds: 691_200),
+        .run(device: 1, .sync, seed: 0),
+      ])
+    #expect(breach == nil)
+  }
+
   @Test("What a bad member had removed when its author joined again is said when that member is revoked")
   func removedBeforeItWasSaidAgain() {
     let breach = Self.breach(

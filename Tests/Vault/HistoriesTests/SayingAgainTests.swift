@@ -47,8 +47,11 @@ struct SayingAgainTests {
 
   /// The user revokes a device with all that it wrote since so many segments.
   private mutating func revoke(_ index: Int, leaving count: Int) {
+    revoke(simulation.computers[index].history.device, leaving: count)
+  }
+
+  private mutating func revoke(_ device: DeviceID, leaving count: Int) {
     let history = simulation.computers[Self.user].history
-    let device = simulation.computers[index].history.device
     let heads = history.chains.segments(of: device).filter { $0.number == UInt64(count) }
     simulation.change(.revoke([device], heads: heads), by: Self.user)
     run(Self.user)
@@ -61,12 +64,16 @@ struct SayingAgainTests {
     run(index)
   }
 
-  /// A message and its edit, in one segment of the author's.
+  private static let messageCount = 2
+
+  /// Messages, each with its edit in the same segments of the author's.
   private mutating func writeAndEdit() -> Int {
     let segments = simulation.computers[Self.author].history.chains.lastNumber(
       of: simulation.computers[Self.author].history.device)
-    simulation.perform(.add(device: Self.author, content: 1))
-    simulation.perform(.edit(device: Self.author, record: 0, content: 2))
+    for content in 0..<Self.messageCount { simulation.perform(.add(device: Self.author, content: content)) }
+    for record in 0..<Self.messageCount {
+      simulation.perform(.edit(device: Self.author, record: record, content: 100 + record))
+    }
     run(Self.author, Self.user, Self.other)
     return Int(segments)
   }
@@ -74,7 +81,8 @@ struct SayingAgainTests {
   @Test("A message whose edit was removed with it comes back as it was last, and once")
   mutating func editedTwice() throws {
     let segments = writeAndEdit()
-    try #require(shown(Self.user) == [[text(2)]])
+    let edited = shown(Self.user)
+    try #require(edited.count == Self.messageCount && edited.allSatisfy { $0.count == 1 })
     let left = simulation.computers[Self.other].history.chains.lastNumber(
       of: simulation.computers[Self.other].history.device)
     simulation.perform(.misbehave(device: Self.other, .wideRemoval, choice: 0))
@@ -86,20 +94,43 @@ struct SayingAgainTests {
     try #require(shown(Self.user).isEmpty && shown(Self.author).isEmpty)
     revoke(Self.other, leaving: Int(left))
     run(Self.author, Self.user)
-    #expect(shown(Self.user) == [[text(2)]])
-    #expect(shown(Self.author) == [[text(2)]])
+    #expect(shown(Self.user) == edited)
+    #expect(shown(Self.author) == edited)
   }
 
   @Test("What was edited before it was removed does not come back in its older text")
   mutating func olderText() throws {
     let segments = writeAndEdit()
-    simulation.perform(.remove(device: Self.other, record: 0))
+    simulation.perform(.removeAll(device: Self.other))
     run(Self.other, Self.user)
+    simulation.perform(.confirm(device: Self.user))
     try #require(shown(Self.user).isEmpty)
     revoke(Self.author, leaving: segments)
     try joinAgain(Self.author)
     run(Self.user, Self.other)
     for index in 0..<3 { #expect(shown(index).isEmpty) }
+  }
+
+  @Test("A deleted message stays deleted when what said it again is cut off, too")
+  mutating func twin() throws {
+    simulation.perform(.add(device: Self.author, content: 1))
+    simulation.perform(.copy(device: Self.author, sameRandomness: true))
+    let copy = simulation.computers.count - 1
+    // Both send the same segment, which counts until the user revokes their identifier once more.
+    let former = simulation.computers[Self.author].history.device
+    run(Self.author, copy, Self.user)
+    revoke(former, leaving: 2)
+    try joinAgain(Self.author)
+    try joinAgain(copy)
+    run(Self.user)
+    revoke(former, leaving: 1)
+    run(Self.author, copy, Self.user)
+    try #require(shown(Self.user) == [[text(1)]])
+    simulation.perform(.remove(device: Self.user, record: 0))
+    run(Self.user, copy, Self.author)
+    revoke(Self.author, leaving: 0)
+    run(copy, Self.user)
+    for index in [Self.user, copy] { #expect(shown(index).isEmpty) }
   }
 
   @Test("A removal that is said again reaches what its author said again meanwhile")

@@ -16,7 +16,7 @@ extension History {
     if !rules.brakeHoldsMarksAlone, let epoch = try? SegmentSeal.epoch(of: object) {
       let entry = ChainEntry(
         name: name, segment: signed.segment, object: object, epoch: epoch, appliedAt: now,
-        writtenAt: writtenAt,
+        steadyTime: chains.steadyTime(now), writtenAt: writtenAt,
         order: 0)
       if brakes(entry) { throw .causeMissing(nil) }
     }
@@ -31,8 +31,8 @@ extension History {
     guard let epoch = try? SegmentSeal.epoch(of: object) else { return }
     let fork = chains.forks[name.device]
     let entry = ChainEntry(
-      name: name, segment: segment, object: object, epoch: epoch, appliedAt: now, writtenAt: writtenAt,
-      order: chains.entries.count)
+      name: name, segment: segment, object: object, epoch: epoch, appliedAt: now,
+      steadyTime: chains.steadyTime(now), writtenAt: writtenAt, order: chains.entries.count)
     chains.insert(entry)
     newObjects.append(
       StoredObject(name: .segment(name), object: object, appliedAt: now, writtenAt: writtenAt))

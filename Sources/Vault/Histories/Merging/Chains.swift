@@ -12,6 +12,8 @@ struct ChainEntry: Sendable {
   let epoch: EpochName
   /// When this device applied it, by its own clock.
   let appliedAt: UInt64
+  /// The same, as ``Chains/steadyTime(_:)`` says.
+  let steadyTime: UInt64
   /// When the server says that it was written; nil where there is no server's clock, and for our own.
   let writtenAt: UInt64?
   /// Its place in the order in which this device applied segments.
@@ -34,6 +36,8 @@ struct Chains: Sendable {
   private(set) var heads: [DeviceID: [SegmentName]] = [:]
   /// The segments of a chain that have its first number with two successors behind them: they come after a fork.
   private(set) var forks: [DeviceID: UInt64] = [:]
+  /// The highest time at which this device applied a segment.
+  private var latestTime: UInt64 = 0
   /// The highest lamport number that is here.
   private(set) var lamport: UInt64 = 0
   /// The segments of each device, in the order in which this device applied them.
@@ -52,6 +56,12 @@ struct Chains: Sendable {
   /// Every segment, in the order in which this device applied them.
   var ordered: [ChainEntry] { entries.values.sorted { $0.order < $1.order } }
 
+  /// A time of this device's clock, or the highest before it: a clock that was set back makes nothing older. One that was
+  /// wrong by years delays nothing for years.
+  func steadyTime(_ now: UInt64) -> UInt64 { max(now, min(latestTime, now + Self.mostSetBack)) }
+
+  private static let mostSetBack: UInt64 = 60 * 86_400
+
   /// The segments of one device, in the order in which this device applied them.
   func segments(of device: DeviceID) -> [SegmentName] { ofDevice[device] ?? [] }
 
@@ -69,6 +79,7 @@ struct Chains: Sendable {
     }
     entries[name] = entry
     lamport = max(lamport, entry.segment.lamport)
+    latestTime = max(latestTime, entry.appliedAt)
     ofDevice[name.device, default: []].append(name)
     if let block = ObjectName.segment(name).folder { ofBlock[block, default: []].append(name) }
     var heads = heads.removeValue(forKey: name.device) ?? []

@@ -69,7 +69,7 @@ extension History {
       devices.formUnion(waiting.map(\.device))
     }
     var late = late
-    let now = LateRemovals.Moment(time: now, segmentCount: chains.entries.count)
+    let now = LateRemovals.Moment(time: chains.steadyTime(now), segmentCount: chains.entries.count)
     for device in devices {
       // Each was applied after its predecessor.
       late.look(at: chains.segments(of: device).map { ($0, chains.entries[$0]?.segment.predecessor) }, now) {

@@ -125,11 +125,13 @@ extension History {
     var effects: [Effect] = []
     while let stage = run?.stage {
       // All news are here, and nothing is sealed yet.
-      if stage == .puttingBack { effects += takeBackWhatIsRemoved(on: machine) }
+      if stage == .puttingBack {
+        effects += sayAgainWhatIsCutOff(on: machine) + takeBackWhatIsRemoved(on: machine)
+        removeWhatIsSaidAgain()
+      }
       do throws(Outcome) {
         let requests = try nextRequests(after: stage, at: now, on: &machine)
         if !requests.isEmpty { return effects + ask(requests) }
-        if run?.stage == .packs, stage == .puttingBack { effects += sayAgainWhatIsCutOff(on: machine) }
         if stage == .deleting { return effects + end(.complete) }
         if run?.stage == .closing { effects += close(at: now, on: machine) }
       } catch {

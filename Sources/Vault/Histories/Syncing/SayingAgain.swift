@@ -9,66 +9,85 @@ internal import Secrets
 
 extension History {
   /// The changes of segments that this device wrote under former identifiers, that surely do not count, and that it has not
-  /// said again.
+  /// said again; in their order.
   mutating func whatIsCutOff(of devices: Set<DeviceID>) -> [LocalChange] {
-    var lost: [ChainEntry] = []
+    inOrder(cutOff(of: devices))
+  }
+
+  private mutating func cutOff(of devices: Set<DeviceID>) -> [OwnChange] {
+    var changes: [OwnChange] = []
     for device in devices {
       let isForgotten = membership.devices[device] == nil
       for name in chains.segments(of: device) where !counts(name) && !unrepeatable.contains(name) {
         guard isForgotten || isCutOff(name), let entry = chains.entries[name] else { continue }
-        lost.append(entry)
         unrepeatable.insert(name)
-      }
-    }
-    lost.sort { $0.order < $1.order }
-    return lost.flatMap { $0.segment.operations.compactMap(LocalChange.init) }
-  }
-
-  /// Versions that were not said again, as far as what was in the way will not count any more. What one replaces that is
-  /// still not said is not said either.
-  private mutating func takeUnsaid() -> [LocalChange] {
-    guard !unsaid.isEmpty else { return [] }
-    let entries = former.flatMap { chains.segments(of: $0) }.compactMap { chains.entries[$0] }
-    var replaced: Set<RecordVersion> = []
-    var changes: [LocalChange] = []
-    for entry in entries.sorted(by: { $1.order < $0.order }) {
-      for case .add(let addition) in entry.segment.operations.reversed() {
-        let name = RecordVersion(record: addition.record, version: addition.version)
-        guard unsaid.contains(name) else { continue }
-        if replaced.contains(name) || isInTheWay(of: addition) {
-          for version in addition.replaces {
-            replaced.insert(RecordVersion(record: name.record, version: version))
-          }
-        } else {
-          unsaid.remove(name)
-          changes.append(.add(PendingAddition(addition)))
+        for (place, operation) in entry.segment.operations.enumerated() {
+          guard let change = LocalChange(operation) else { continue }
+          changes.append(OwnChange(order: entry.order, place: place, change: change))
         }
       }
     }
-    return changes.reversed()
+    return changes
   }
 
-  /// Whether a mark is against an addition that counts or may count again, or something brings the same content.
-  private func isInTheWay(of addition: Addition) -> Bool {
-    let (record, version) = (addition.record, addition.version)
-    let isMarked = (records.marks[record]?[version] ?? []).contains { mark in
-      counts(mark.by) || (membership.devices[mark.by.device] != nil && !isCutOff(mark.by))
+  /// Versions that were not said again and have nothing in their way any more. What one replaces that is still not said is
+  /// not said either.
+  private mutating func takeUnsaid(on machine: some Machine) -> [OwnChange] {
+    guard !unsaid.isEmpty else { return [] }
+    let entries = former.flatMap { chains.segments(of: $0) }.compactMap { chains.entries[$0] }
+    var older: Set<RecordVersion> = []
+    var changes: [OwnChange] = []
+    for entry in entries.sorted(by: { $1.order < $0.order }) {
+      for (place, operation) in entry.segment.operations.enumerated().reversed() {
+        guard case .add(let addition) = operation else { continue }
+        let name = RecordVersion(record: addition.record, version: addition.version)
+        guard unsaid.contains(name) else { continue }
+        let added = PendingAddition(addition)
+        if older.contains(name) || isInTheWay(of: added, on: machine) {
+          for version in added.replaces { older.insert(RecordVersion(record: name.record, version: version)) }
+        } else {
+          unsaid.remove(name)
+          changes.append(OwnChange(order: entry.order, place: place, change: .add(added)))
+        }
+      }
     }
-    let hashes = [addition.frameHash] + addition.further
-    return isMarked
-      || records.versions(of: record).contains { other, entry in
-        other != version && entry.hashes == hashes && counts(entry)
-      }
-      || pendingChanges(of: record).contains {
-        if case .add(let added) = $0 { added.hashes == hashes } else { false }
-      }
+    return changes
+  }
+
+  /// Whether an addition counts, a mark that counts or may count again is against it, as it was said first or again, or
+  /// something with the same content is shown.
+  private func isInTheWay(of added: PendingAddition, on machine: some Machine) -> Bool {
+    let marks = records.marks[added.record] ?? [:]
+    let isMarked = records.versions(of: added.record).contains { version, entry in
+      (version == added.version || entry.isSame(added)) && (marks[version] ?? []).contains { mayCount($0.by) }
+    }
+    return isMarked || records.entry(added.record, added.version).map(counts) == true
+      || shownSame(as: added, on: machine) != nil
+  }
+
+  /// Whether a segment counts, or will when something comes or the user has chosen.
+  private func mayCount(_ name: SegmentName) -> Bool {
+    counts(name)
+      || ((membership.devices[name.device] != nil || membership.fork != nil) && !isCutOff(name))
+  }
+
+  /// Another version that is shown, with the same content, which is here.
+  private func shownSame(as added: PendingAddition, on machine: some Machine) -> Version? {
+    shownVersions(of: added.record).first { shown in
+      shown.version != added.version && shown.hashes == added.hashes
+        && hasContent(ContentName(record: added.record, version: shown.version), on: machine)
+    }?.version
+  }
+
+  private func inOrder(_ changes: [OwnChange]) -> [LocalChange] {
+    changes.sorted { ($0.order, $0.place) < ($1.order, $1.place) }.map(\.change)
   }
 
   /// In a run: what news of another revocation cut off, or brought back.
   mutating func sayAgainWhatIsCutOff(on machine: some Machine) -> [Effect] {
     guard counting.mayHaveToSayAgain, membership.isMember(device) else { return [] }
     counting.mayHaveToSayAgain = false
-    let changes = takeUnsaid() + whatIsCutOff(of: former)
+    let changes = inOrder(takeUnsaid(on: machine) + cutOff(of: former))
     return changes.isEmpty ? [] : sayAgain(changes, on: machine)
   }
 
@@ -79,7 +98,8 @@ extension History {
     var effects: [Effect] = []
     var changed: Set<RecordID> = []
     for case .add(let added) in outbox {
-      guard let version = removedElsewhere(added), outbox.takeBack(added.version, of: added.record) != nil
+      guard let version = removedElsewhere(added).first(where: { counts($0.entry) })?.version,
+        outbox.takeBack(added.version, of: added.record) != nil
       else { continue }
       let name = RecordVersion(record: added.record, version: version)
       let waiting = RecordVersion(record: added.record, version: added.version)
@@ -88,13 +108,12 @@ extension History {
       changed.insert(added.record)
     }
     refresh(changed, on: machine)
-    removeWhatIsSaidAgain()
     return effects
   }
 
-  /// A removal that waits is meant for the same addition too, as its author has said it again meanwhile.
-  private mutating func removeWhatIsSaidAgain() {
-    for case .remove(let record, let versions) in outbox {
+  /// In a run: a removal that waits is meant for the same addition too, as its author has said it again meanwhile.
+  mutating func removeWhatIsSaidAgain() {
+    for case .remove(let record, let versions) in pendingChanges {
       var waiting: Set<Version> = []
       for case .remove(_, let versions) in pendingChanges(of: record) { waiting.formUnion(versions) }
       let same = Set(versions.flatMap { sameAdditions(as: RecordVersion(record: record, version: $0)) })
@@ -102,15 +121,15 @@ extension History {
     }
   }
 
-  /// A version in which another copy of this device said the same addition, and which a user who saw it removed since.
-  private func removedElsewhere(_ added: PendingAddition) -> Version? {
-    records.versions(of: added.record).first { version, entry in
-      version != added.version && entry.hashes == added.hashes && entry.storedAt == added.storedAt
-        && counts(entry)
+  /// Other versions in which the same addition was said, by a copy of this device or again, and which a user who saw it
+  /// removed since.
+  private func removedElsewhere(_ added: PendingAddition) -> [(version: Version, entry: VersionEntry)] {
+    records.versions(of: added.record).filter { version, entry in
+      version != added.version && entry.isSame(added)
         && (records.marks[added.record]?[version] ?? []).contains { mark in
           !mark.isReplacement && isInForce(mark.by)
         }
-    }?.version
+    }
   }
 
   /// Says changes again in the name of the device's present identifier. Their versions change with it. What others have
@@ -119,7 +138,7 @@ extension History {
   mutating func sayAgain(_ changes: [LocalChange], on machine: some Machine) -> [Effect] {
     var effects: [Effect] = []
     var renamed: [RecordVersion: Version] = [:]
-    let replaced = replacedByWhatIsGone(changes)
+    let older = olderThanWhatIsGone(changes)
     for change in changes {
       switch change {
       case .add(let added):
@@ -132,7 +151,7 @@ extension History {
         let isHere = (0...UInt16(further.count)).allSatisfy {
           hasContent(ContentName(name, part: $0), on: machine)
         }
-        guard isHere, !replaced.contains(name) else { continue }
+        guard isHere, !older.contains(name) else { continue }
         let isSent = records.entry(record, old) != nil
         if isGone(added) {
           if isSent { unsaid.insert(name) }
@@ -143,15 +162,15 @@ extension History {
           continue
         }
         // Another copy of this device said it.
-        if let same = shownVersions(of: record).first(where: { $0.hashes == added.hashes }),
-          same.version != old, hasContent(ContentName(record: record, version: same.version), on: machine)
-        {
-          renamed[name] = same.version
+        if let same = shownSame(as: added, on: machine) {
+          renamed[name] = same
           if isSent { unsaid.insert(name) }
           continue
         }
-        let replaced = added.replaces.map { renamed[RecordVersion(record: record, version: $0)] ?? $0 }
-        let replaces = Set(replaced + (sent.isEmpty ? [] : [old])).sorted()
+        let replaced = added.replaces.map { RecordVersion(record: record, version: $0) }
+          .flatMap { [renamed[$0] ?? $0.version] + sameAdditions(as: $0) }
+        let replaces = Array(
+          Set(replaced + (sent.isEmpty ? [] : [old])).sorted().suffix(LocalChange.versionLimit))
         let version = Addition.version(
           kind: added.kind, lamport: min(old.lamport, nextLamport), device: device, record: record,
           storedAt: added.storedAt,
@@ -184,20 +203,20 @@ extension History {
     return effects
   }
 
-  /// Whether somebody removed or replaced what an addition brings, in this version or as another copy said it.
+  /// Whether somebody removed or replaced what an addition brings, or removed the same in another version.
   private func isGone(_ added: PendingAddition) -> Bool {
-    isGone(added.record, added.version, heldCounts: false) || removedElsewhere(added) != nil
+    isGone(added.record, added.version, heldCounts: false) || !removedElsewhere(added).isEmpty
   }
 
   /// What additions replace that are gone, and those that these replace: it is older than what was removed.
-  private func replacedByWhatIsGone(_ changes: [LocalChange]) -> Set<RecordVersion> {
-    var replaced: Set<RecordVersion> = []
+  private func olderThanWhatIsGone(_ changes: [LocalChange]) -> Set<RecordVersion> {
+    var older: Set<RecordVersion> = []
     for case .add(let added) in changes.reversed() {
-      guard replaced.contains(RecordVersion(record: added.record, version: added.version)) || isGone(added)
+      guard older.contains(RecordVersion(record: added.record, version: added.version)) || isGone(added)
       else { continue }
-      for version in added.replaces { replaced.insert(RecordVersion(record: added.record, version: version)) }
+      for version in added.replaces { older.insert(RecordVersion(record: added.record, version: version)) }
     }
-    return replaced
+    return older
   }
 
   /// Versions that count, are not gone, and in which an author said the same addition again.
@@ -207,5 +226,19 @@ extension History {
       version != name.version && entry.hashes == known.hashes && entry.storedAt == known.storedAt
         && counts(entry) && !isGone(name.record, version, heldCounts: false)
     }.map(\.version)
+  }
+}
+
+/// A change of a segment of this device's, with its place among all.
+private struct OwnChange {
+  let order: Int
+  let place: Int
+  let change: LocalChange
+}
+
+extension VersionEntry {
+  /// Whether a version brings the same as an addition: the contents, stored at the same time.
+  fileprivate func isSame(_ added: PendingAddition) -> Bool {
+    hashes == added.hashes && storedAt == added.storedAt
   }
 }

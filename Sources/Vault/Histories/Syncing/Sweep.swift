@@ -14,7 +14,7 @@ extension History {
     (records.marks[record]?[version] ?? []).contains { mark in
       guard isInForce(mark.by), let entry = chains.entries[mark.by] else { return false }
       let until = late.until(mark.by)
-      let since = LateRemovals.Moment(time: entry.appliedAt, segmentCount: entry.order + 1).latest(until)
+      let since = LateRemovals.Moment(time: entry.steadyTime, segmentCount: entry.order + 1).latest(until)
       guard since.time + limits.removalDelay <= now,
         isOldByAnotherClock(since, writtenAt: until == nil ? entry.writtenAt : nil)
       else { return false }
