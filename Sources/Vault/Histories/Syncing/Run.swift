@@ -124,13 +124,13 @@ extension History {
     if run?.hasFailed == true { return end(.unreachable) }
     var effects: [Effect] = []
     while let stage = run?.stage {
-      // All news are here, and nothing is sealed yet.
-      if stage == .puttingBack {
-        effects += sayAgainWhatIsCutOff(on: machine) + takeBackWhatIsRemoved(on: machine)
-        removeWhatIsSaidAgain()
-      }
       do throws(Outcome) {
         let requests = try nextRequests(after: stage, at: now, on: &machine)
+        // All news are here, and nothing is sealed yet.
+        if stage == .contents, run?.stage == .puttingBack {
+          effects += sayAgainWhatIsCutOff(on: machine) + takeBackWhatIsRemoved(on: machine)
+          removeWhatIsSaidAgain()
+        }
         if !requests.isEmpty { return effects + ask(requests) }
         if stage == .deleting { return effects + end(.complete) }
         if run?.stage == .closing { effects += close(at: now, on: machine) }

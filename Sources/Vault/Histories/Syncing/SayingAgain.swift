@@ -114,9 +114,10 @@ extension History {
   /// In a run: a removal that waits is meant for the same addition too, as its author has said it again meanwhile.
   mutating func removeWhatIsSaidAgain() {
     for case .remove(let record, let versions) in pendingChanges {
+      let same = Set(versions.flatMap { sameAdditions(as: RecordVersion(record: record, version: $0)) })
+      if same.isEmpty { continue }
       var waiting: Set<Version> = []
       for case .remove(_, let versions) in pendingChanges(of: record) { waiting.formUnion(versions) }
-      let same = Set(versions.flatMap { sameAdditions(as: RecordVersion(record: record, version: $0)) })
       outbox += LocalChange.removals(of: record, same.subtracting(waiting).sorted())
     }
   }
