@@ -45,6 +45,12 @@ struct SayingAgainTests {
     String(decoding: simulation.parts(content).flatMap(\.self), as: UTF8.self)
   }
 
+  /// How many segments a device has written.
+  private func segmentCount(of index: Int) -> Int {
+    let history = simulation.computers[index].history
+    return Int(history.chains.lastNumber(of: history.device))
+  }
+
   /// The user revokes a device with all that it wrote since so many segments.
   private mutating func revoke(_ index: Int, leaving count: Int) {
     revoke(simulation.computers[index].history.device, leaving: count)
@@ -68,14 +74,13 @@ struct SayingAgainTests {
 
   /// Messages, each with its edit in the same segments of the author's.
   private mutating func writeAndEdit() -> Int {
-    let segments = simulation.computers[Self.author].history.chains.lastNumber(
-      of: simulation.computers[Self.author].history.device)
+    let segments = segmentCount(of: Self.author)
     for content in 0..<Self.messageCount { simulation.perform(.add(device: Self.author, content: content)) }
     for record in 0..<Self.messageCount {
       simulation.perform(.edit(device: Self.author, record: record, content: 100 + record))
     }
     run(Self.author, Self.user, Self.other)
-    return Int(segments)
+    return segments
   }
 
   @Test("A message whose edit was removed with it comes back as it was last, and once")
@@ -83,8 +88,7 @@ struct SayingAgainTests {
     let segments = writeAndEdit()
     let edited = shown(Self.user)
     try #require(edited.count == Self.messageCount && edited.allSatisfy { $0.count == 1 })
-    let left = simulation.computers[Self.other].history.chains.lastNumber(
-      of: simulation.computers[Self.other].history.device)
+    let left = segmentCount(of: Self.other)
     simulation.perform(.misbehave(device: Self.other, .wideRemoval, choice: 0))
     run(Self.user)
     try #require(shown(Self.user).isEmpty)
@@ -92,7 +96,7 @@ struct SayingAgainTests {
     try joinAgain(Self.author)
     run(Self.user)
     try #require(shown(Self.user).isEmpty && shown(Self.author).isEmpty)
-    revoke(Self.other, leaving: Int(left))
+    revoke(Self.other, leaving: left)
     run(Self.author, Self.user)
     #expect(shown(Self.user) == edited)
     #expect(shown(Self.author) == edited)
@@ -137,11 +141,10 @@ struct SayingAgainTests {
   mutating func removalSaidAgain() throws {
     simulation.perform(.add(device: Self.author, content: 1))
     run(Self.author, Self.other)
-    let left = simulation.computers[Self.other].history.chains.lastNumber(
-      of: simulation.computers[Self.other].history.device)
+    let left = segmentCount(of: Self.other)
     simulation.perform(.remove(device: Self.other, record: 0))
     run(Self.other, Self.user)
-    revoke(Self.other, leaving: Int(left))
+    revoke(Self.other, leaving: left)
     revoke(Self.author, leaving: 1)
     try joinAgain(Self.author)
     run(Self.user)

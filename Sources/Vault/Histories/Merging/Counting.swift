@@ -28,24 +28,20 @@ extension History {
 
   /// Whether nothing has to wait for a segment, since a revocation does not leave it, and what counts of its past is here:
   /// the revocation's heads are, and the segment is not before them.
-  func isBeyondRevocation(_ name: SegmentName) -> Bool {
-    guard let revocations = membership.revocations[name.device] else { return false }
-    return revocations.contains { revocation in
-      revocation.heads.allSatisfy { head in
-        guard chains.entries[head] != nil else { return false }
-        // What is before a head that is here is here.
-        return chains.entries[name] == nil || !chains.isOnLine(name, to: head)
-      }
-    }
-  }
+  func isBeyondRevocation(_ name: SegmentName) -> Bool { isLeftOut(name) { _ in false } }
 
   /// Whether a segment that is here will never count, since a revocation does not leave it. Its heads may be missing: none
   /// of them comes after the segment.
-  func isCutOff(_ name: SegmentName) -> Bool {
-    guard let revocations = membership.revocations[name.device] else { return false }
-    return revocations.contains { revocation in
+  func isCutOff(_ name: SegmentName) -> Bool { isLeftOut(name) { $0.number <= name.number } }
+
+  /// Whether a segment is before no head of a revocation.
+  /// - Parameter isNotAfter: whether a head that is not here is surely not after the segment.
+  private func isLeftOut(_ name: SegmentName, missing isNotAfter: (SegmentName) -> Bool) -> Bool {
+    (membership.revocations[name.device] ?? []).contains { revocation in
       revocation.heads.allSatisfy { head in
-        chains.entries[head] == nil ? head.number <= name.number : !chains.isOnLine(name, to: head)
+        guard chains.entries[head] != nil else { return isNotAfter(head) }
+        // What is before a head that is here is here.
+        return chains.entries[name] == nil || !chains.isOnLine(name, to: head)
       }
     }
   }

@@ -67,6 +67,10 @@ struct PendingAddition: Hashable, Sendable {
   let frameHash: FrameHash
   var further: [FrameHash] = []
 
+  var name: RecordVersion { RecordVersion(record: record, version: version) }
+
+  var replacedNames: [RecordVersion] { replaces.map { RecordVersion(record: record, version: $0) } }
+
   /// Of all parts.
   var hashes: [FrameHash] { [frameHash] + further }
 

@@ -21,9 +21,9 @@ extension History {
       for name in chains.segments(of: device) where !counts(name) && !unrepeatable.contains(name) {
         guard isForgotten || isCutOff(name), let entry = chains.entries[name] else { continue }
         unrepeatable.insert(name)
-        for (place, operation) in entry.segment.operations.enumerated() {
+        for (position, operation) in entry.segment.operations.enumerated() {
           guard let change = LocalChange(operation) else { continue }
-          changes.append(OwnChange(order: entry.order, place: place, change: change))
+          changes.append(OwnChange(order: entry.order, position: position, change: change))
         }
       }
     }
@@ -38,16 +38,15 @@ extension History {
     var older: Set<RecordVersion> = []
     var changes: [OwnChange] = []
     for entry in entries.sorted(by: { $1.order < $0.order }) {
-      for (place, operation) in entry.segment.operations.enumerated().reversed() {
+      for (position, operation) in entry.segment.operations.enumerated().reversed() {
         guard case .add(let addition) = operation else { continue }
-        let name = RecordVersion(record: addition.record, version: addition.version)
-        guard unsaid.contains(name) else { continue }
         let added = PendingAddition(addition)
-        if older.contains(name) || isInTheWay(of: added, on: machine) {
-          for version in added.replaces { older.insert(RecordVersion(record: name.record, version: version)) }
+        guard unsaid.contains(added.name) else { continue }
+        if older.contains(added.name) || isInTheWay(of: added, on: machine) {
+          older.formUnion(added.replacedNames)
         } else {
-          unsaid.remove(name)
-          changes.append(OwnChange(order: entry.order, place: place, change: .add(added)))
+          unsaid.remove(added.name)
+          changes.append(OwnChange(order: entry.order, position: position, change: .add(added)))
         }
       }
     }
@@ -59,7 +58,8 @@ extension History {
   private func isInTheWay(of added: PendingAddition, on machine: some Machine) -> Bool {
     let marks = records.marks[added.record] ?? [:]
     let isMarked = records.versions(of: added.record).contains { version, entry in
-      (version == added.version || entry.isSame(added)) && (marks[version] ?? []).contains { mayCount($0.by) }
+      (version == added.version || entry.isSame(added.hashes, added.storedAt))
+        && (marks[version] ?? []).contains { mayCount($0.by) }
     }
     return isMarked || records.entry(added.record, added.version).map(counts) == true
       || shownSame(as: added, on: machine) != nil
@@ -80,7 +80,7 @@ extension History {
   }
 
   private func inOrder(_ changes: [OwnChange]) -> [LocalChange] {
-    changes.sorted { ($0.order, $0.place) < ($1.order, $1.place) }.map(\.change)
+    changes.sorted { ($0.order, $0.position) < ($1.order, $1.position) }.map(\.change)
   }
 
   /// In a run: what news of another revocation cut off, or brought back.
@@ -102,9 +102,8 @@ extension History {
         outbox.takeBack(added.version, of: added.record) != nil
       else { continue }
       let name = RecordVersion(record: added.record, version: version)
-      let waiting = RecordVersion(record: added.record, version: added.version)
-      carried[name] = waiting
-      effects.append(.carry(from: waiting, to: name))
+      carried[name] = added.name
+      effects.append(.carry(from: added.name, to: name))
       changed.insert(added.record)
     }
     refresh(changed, on: machine)
@@ -126,7 +125,7 @@ extension History {
   /// removed since.
   private func removedElsewhere(_ added: PendingAddition) -> [(version: Version, entry: VersionEntry)] {
     records.versions(of: added.record).filter { version, entry in
-      version != added.version && entry.isSame(added)
+      version != added.version && entry.isSame(added.hashes, added.storedAt)
         && (records.marks[added.record]?[version] ?? []).contains { mark in
           !mark.isReplacement && isInForce(mark.by)
         }
@@ -148,7 +147,7 @@ extension History {
         // that was revoked may be cut off by another revocation.
         let sent = records.entry(record, old)?.addedBy.filter(counts) ?? []
         if sent.contains(where: { !former.contains($0.device) }) { continue }
-        let name = RecordVersion(record: record, version: old)
+        let name = added.name
         let isHere = (0...UInt16(further.count)).allSatisfy {
           hasContent(ContentName(name, part: $0), on: machine)
         }
@@ -168,14 +167,12 @@ extension History {
           if isSent { unsaid.insert(name) }
           continue
         }
-        let replaced = added.replaces.map { RecordVersion(record: record, version: $0) }
-          .flatMap { [renamed[$0] ?? $0.version] + sameAdditions(as: $0) }
+        let replaced = added.replacedNames.flatMap { [renamed[$0] ?? $0.version] + sameAdditions(as: $0) }
         let replaces = Array(
           Set(replaced + (sent.isEmpty ? [] : [old])).sorted().suffix(LocalChange.versionLimit))
         let version = Addition.version(
           kind: added.kind, lamport: min(old.lamport, nextLamport), device: device, record: record,
-          storedAt: added.storedAt,
-          replaces: replaces, frameHash: added.frameHash, further: further)
+          storedAt: added.storedAt, replaces: replaces, frameHash: added.frameHash, further: further)
         renamed[name] = version
         outbox +=
           PendingAddition(
@@ -213,9 +210,7 @@ extension History {
   private func olderThanWhatIsGone(_ changes: [LocalChange]) -> Set<RecordVersion> {
     var older: Set<RecordVersion> = []
     for case .add(let added) in changes.reversed() {
-      guard older.contains(RecordVersion(record: added.record, version: added.version)) || isGone(added)
-      else { continue }
-      for version in added.replaces { older.insert(RecordVersion(record: added.record, version: version)) }
+      if older.contains(added.name) || isGone(added) { older.formUnion(added.replacedNames) }
     }
     return older
   }
@@ -224,7 +219,7 @@ extension History {
   private func sameAdditions(as name: RecordVersion) -> [Version] {
     guard let known = records.entry(name.record, name.version) else { return [] }
     return records.versions(of: name.record).filter { version, entry in
-      version != name.version && entry.hashes == known.hashes && entry.storedAt == known.storedAt
+      version != name.version && entry.isSame(known.hashes, known.storedAt)
         && counts(entry) && !isGone(name.record, version, heldCounts: false)
     }.map(\.version)
   }
@@ -232,14 +227,16 @@ extension History {
 
 /// A change of a segment of this device's, with its place among all.
 private struct OwnChange {
+  /// Of the segment, as this device applied it.
   let order: Int
-  let place: Int
+  /// In the segment.
+  let position: Int
   let change: LocalChange
 }
 
 extension VersionEntry {
-  /// Whether a version brings the same as an addition: the contents, stored at the same time.
-  fileprivate func isSame(_ added: PendingAddition) -> Bool {
-    hashes == added.hashes && storedAt == added.storedAt
+  /// Whether a version brings the same as an addition of these contents, stored at this time.
+  fileprivate func isSame(_ hashes: [FrameHash], _ storedAt: UInt64) -> Bool {
+    self.hashes == hashes && self.storedAt == storedAt
   }
 }
