@@ -3,8 +3,9 @@
 // The control log: a graph of what owners signed, merged by union. An operation enters it only if its place in the
 // graph and its signatures are right. Which of them count is another question; Membership answers it.
 
-/// An operation of the log with what its object says in the clear.
-struct LogEntry: Sendable {
+/// An operation of the log with what its object says in the clear. It never changes, and many look at it: a reference is
+/// not copied.
+final class LogEntry: Sendable {
   let id: ControlID
   let operation: ControlOperation
   /// The sealed bytes, kept so that a remote that lost them gets them back.
@@ -20,6 +21,21 @@ struct LogEntry: Sendable {
   let owner: ControlID
   /// The epoch that it begins, if it begins one.
   let begins: EpochName?
+
+  init(
+    id: ControlID, operation: ControlOperation, object: [UInt8], epoch: EpochName, tags: Set<[UInt8]>,
+    ancestors: Set<ControlID>, owner: ControlID, begins: EpochName?
+  ) {
+    self.id = id
+    self.operation = operation
+    self.object = object
+    name = .control(number: operation.number, ObjectHash(hashing: object))
+    self.epoch = epoch
+    self.tags = tags
+    self.ancestors = ancestors
+    self.owner = owner
+    self.begins = begins
+  }
 
   /// The owner key that it brings, if any.
   var newOwnerKey: [UInt8]? { operation.kind.newOwnerKey }
@@ -80,9 +96,8 @@ struct ControlLog: Sendable {
       else { throw .notOfThisAccount }
     }
     let entry = LogEntry(
-      id: signed.id, operation: operation, object: object,
-      name: .control(number: operation.number, ObjectHash(hashing: object)), epoch: epoch, tags: tags,
-      ancestors: ancestors, owner: owner, begins: epochBegun(by: operation, ancestors: ancestors))
+      id: signed.id, operation: operation, object: object, epoch: epoch, tags: tags, ancestors: ancestors,
+      owner: owner, begins: epochBegun(by: operation, ancestors: ancestors))
     entries[entry.id] = entry
     names.insert(entry.name)
     if let begun = entry.begins, let commitment = operation.epochCommitment {

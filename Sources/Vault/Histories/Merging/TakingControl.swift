@@ -85,8 +85,8 @@ extension History {
   /// since, or a slot opened the operation.
   mutating func openOwnEnvelopes(on machine: some Machine) {
     for entry in log.ordered
-    where entry.isSealed(to: self.entry.agreementKey)
-      && entry.operation.handsOut.contains(where: { keys[$0] == nil })
+    where entry.operation.handsOut.contains(where: { keys[$0] == nil })
+      && entry.isSealed(to: self.entry.agreementKey)
     {
       openEnvelopes(of: entry.object, epoch: entry.epoch, slot: nil, on: machine)
     }
