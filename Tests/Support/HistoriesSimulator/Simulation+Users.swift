@@ -146,6 +146,7 @@ extension Simulation {
     guard computers.count < Self.deviceLimit else { return }
     injected.insert(.copies)
     var copy = computers[index]
+    copy.original = copy.original ?? index
     if !sameRandomness { for _ in 0..<7 { _ = copy.machine.random(8) } }
     copy.requests = []
     copy.unacknowledged = []

@@ -30,6 +30,8 @@ struct SimulatedComputer: Sendable {
   var beforeRun = 0
   var outcome: Outcome?
   var isBad = false
+  /// The number of the first computer whose disk it has a copy of; nil if its disk is no copy.
+  var original: Int?
   /// When its user could last see a version when a run began: the simulation's time, and its own.
   private(set) var lastShown: [RecordVersion: (time: UInt64, clock: UInt64)] = [:]
 
@@ -328,17 +330,20 @@ struct Simulation: Sendable {
     fail(.s6, "device \(index) erased what nobody removed")
   }
 
-  /// Whether a version is replaced by another one, which a computer has and in which the author said the same again.
+  /// Whether a version is replaced by another one, which a computer has and in which the author, or another copy of it, said
+  /// the same again.
   private func isSaidAgain(_ name: RecordVersion, on index: Int) -> Bool {
     let computer = computers[index]
     guard let note = written[name], computer.history.isGone(name.record, name.version, heldCounts: false)
     else { return false }
     return computer.history.shownVersions(of: name.record).contains { shown in
       let other = RecordVersion(record: name.record, version: shown.version)
-      return other != name && written[other]?.computer == note.computer
+      return other != name && written[other].map { original(of: $0.computer) } == original(of: note.computer)
         && computer.machine.content(of: other) == note.frame
     }
   }
+
+  private func original(of computer: Int) -> Int { computers[computer].original ?? computer }
 
   private mutating func end(_ outcome: Outcome, of index: Int, _ event: Event) {
     outcomes[outcome, default: 0] += 1
