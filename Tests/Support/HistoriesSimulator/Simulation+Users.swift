@@ -90,6 +90,11 @@ extension Simulation {
   private mutating func edit(_ index: Int, _ record: Int, _ content: Int) {
     guard let record = shownRecord(index, record) else { return }
     let versions = computers[index].history.shownVersions(of: record).map(\.version)
+    // An edit that changes nothing makes no version.
+    let frame = parts(content).flatMap(\.self)
+    if versions.count == 1, written[RecordVersion(record: record, version: versions[0])]?.frame == frame {
+      return
+    }
     noteRemoved(record, on: index)
     add(content, to: record, replacing: versions, on: index)
   }
