@@ -315,11 +315,16 @@ extension Simulation {
     for _ in 0..<2 {
       for index in computers.indices where !computers[index].isBad { runQuietly(index, .sync) }
     }
-    // The user looks whether the alarms are still true: what is neither here nor there is said once more.
+    // What is missing is said after a day. The user looks whether the alarms are still true: what is neither here nor there is
+    // said once more, then given up. Who wrote what depends on it says that again.
+    let lacksSomething = goodMembers.contains { !computers[$0].history.remote.missingSince.isEmpty }
+    if lacksSomething { perform(.pass(seconds: 2 * 86_400)) }
     for _ in 0..<2 {
       for index in computers.indices where !computers[index].isBad { runQuietly(index, .verify) }
     }
-    for index in computers.indices where !computers[index].isBad { runQuietly(index, .sync) }
+    for _ in 0..<(lacksSomething ? 2 : 1) {
+      for index in computers.indices where !computers[index].isBad { runQuietly(index, .sync) }
+    }
     for index in goodMembers { fetch(index) }
     try checkAlways()
     try checkEnded()

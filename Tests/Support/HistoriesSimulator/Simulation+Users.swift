@@ -45,8 +45,11 @@ extension Simulation {
       computers[index].saved = computers[index].saving()
     case .putBack(let device): putBack(index(device))
     case .confirm(let device):
-      for author in Set(computers.map(\.history.device)).sorted() {
-        step(index(device), .confirm(author, at: clock(index(device))))
+      let index = index(device)
+      // Of former identifiers, too.
+      let held = computers[index].history.holds.segments.keys.map(\.device)
+      for author in Set(computers.map(\.history.device) + held).sorted() {
+        step(index, .confirm(author, at: clock(index)))
       }
     case .attend(let device): attend(index(device))
     case .misbehave(let device, let misdeed, let choice): misbehave(index(device), misdeed, choice)

@@ -42,9 +42,25 @@ extension Simulation {
       for version in history.holds.segments.keys.sorted() {
         lines.append("  held \(version.device.short) \(version.number)")
       }
+      lines.append(contentsOf: ownWords(history))
       for alarm in history.alarms { lines.append("  alarm \(alarm)") }
       return lines.joined(separator: "\n")
     }.joined(separator: "\n")
+  }
+
+  /// What it says again or not, and what it has given up.
+  private func ownWords(_ history: History) -> [String] {
+    func names(_ segments: some Sequence<SegmentName>) -> [String] {
+      segments.sorted().map { "\($0.device.short)/\($0.number)" }
+    }
+    var lines: [String] = []
+    if !history.former.isEmpty { lines.append("  former \(history.former.sorted().map { $0.short })") }
+    if !history.unrepeatable.isEmpty { lines.append("  not said again \(names(history.unrepeatable))") }
+    let unsaid = history.unsaid.sorted().map { $0.version.tag.short }
+    if !unsaid.isEmpty { lines.append("  unsaid \(unsaid)") }
+    for name in history.remote.passedOver.sorted() { lines.append("  passed over \(name.path)") }
+    for name in history.remote.missingSince.keys.sorted() { lines.append("  missing \(name.path)") }
+    return lines
   }
 
   private func describe(_ operation: Histories.Operation) -> String {

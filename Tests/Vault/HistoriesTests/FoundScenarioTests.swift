@@ -70,6 +70,22 @@ struct FoundScenarioTests {
     #expect(breach == nil)
   }
 
+  @Test("What comes before a segment that nobody has any more is said again by its author")
+  func headThatWasGivenUp() {
+    let breach = Self.breach(
+      2_347_722,
+      [
+        .enrol(by: 0), .add(device: 2, content: 10_001), .run(device: 4, .sync, seed: 0),
+        .add(device: 3, content: 1_003), .run(device: 1, .sync, seed: 0), .save(device: 3),
+        .server(.backup(steps: 24)), .handOutKeys(by: 1), .remove(device: 3, record: 0),
+        .server(.backup(steps: 27)), .run(device: 3, .sync, seed: 0), .putBack(device: 1),
+        .server(.olderState(device: 4, steps: 12)), .enrol(by: 2), .run(device: 1, .sync, seed: 0),
+        .attend(device: 4), .run(device: 1, .sync, seed: 0), .run(device: 2, .sync, seed: 0),
+        .putBack(device: 1), .server(.backup(steps: 27)),
+      ])
+    #expect(breach == nil)
+  }
+
   @Test("A fork of a device whose approval does not count holds nothing back for ever")
   func forkOfNoMember() {
     let breach = Self.breach(

@@ -115,6 +115,33 @@ struct SayingAgainTests {
     for index in 0..<3 { #expect(shown(index).isEmpty) }
   }
 
+  @Test("What a removal is against that may count later is not said meanwhile")
+  mutating func removalBehindMissingHead() throws {
+    let before = (author: segmentCount(of: Self.author), other: segmentCount(of: Self.other))
+    simulation.perform(.add(device: Self.author, content: 1))
+    run(Self.author, Self.other)
+    simulation.perform(.remove(device: Self.other, record: 0))
+    run(Self.other, Self.author)
+    simulation.perform(.add(device: Self.other, content: 2))
+    run(Self.other, Self.user)
+    let remover = simulation.computers[Self.other].history.device
+    let head = try #require(simulation.computers[Self.user].history.chains.heads[remover]?.last)
+    simulation.server.withheld = [.segment(head)]
+    revoke(Self.author, leaving: before.author)
+    try joinAgain(Self.author)
+    // Until the head comes, the author does not know whether the removal counts.
+    revoke(Self.other, leaving: segmentCount(of: Self.other))
+    run(Self.author)
+    try #require(simulation.computers[Self.author].history.chains.entries[head] == nil)
+    #expect(shown(Self.author).isEmpty)
+    simulation.server.becomeHonest()
+    run(Self.author, Self.user)
+    for index in [Self.author, Self.user] { #expect(shown(index) == [[text(2)]]) }
+    revoke(remover, leaving: before.other)
+    run(Self.author, Self.user)
+    for index in [Self.author, Self.user] { #expect(shown(index) == [[text(1)]]) }
+  }
+
   @Test("A deleted message stays deleted when what said it again is cut off, too")
   mutating func twin() throws {
     simulation.perform(.add(device: Self.author, content: 1))

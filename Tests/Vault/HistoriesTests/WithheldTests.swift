@@ -134,6 +134,27 @@ struct WithheldTests {
     #expect(run(.sync, after: 2) == [.incomplete(pack)])
   }
 
+  @Test("A place that is empty takes no alarm back that was said before") func emptyPlace() throws {
+    var simulation = RuleTests.pair()
+    simulation.perform(.add(device: 1, content: 1))
+    for device in [1, 0] { simulation.perform(.run(device: device, .sync, seed: 0)) }
+    let author = simulation.computers[1].history.device
+    let head = try #require(simulation.computers[0].history.chains.heads[author]?.last)
+    simulation.server.write(nil, as: .segment(head), by: -1)
+    func run(_ purpose: Purpose) -> Set<Alarm> {
+      simulation.perform(.run(device: 0, purpose, seed: 0))
+      return simulation.computers[0].history.alarms
+    }
+    #expect(run(.sync) == [.rolledBack(.segment(head))])
+    simulation.perform(.server(.nothing))
+    #expect(run(.sync) == [.rolledBack(.segment(head)), .empty])
+    #expect(simulation.computers[0].outcome == .empty)
+    simulation.server.becomeHonest()
+    #expect(run(.sync) == [.rolledBack(.segment(head))])
+    #expect(run(.verify).isEmpty)
+    #expect(simulation.shownRecords(0).count == 1)
+  }
+
   @Test("Slots that no operation names are neither held nor put back") func junkSlots() {
     var simulation = RuleTests.pair()
     let real = simulation.slots.map(\.entry.object)

@@ -31,8 +31,10 @@ extension History {
   func isBeyondRevocation(_ name: SegmentName) -> Bool { isLeftOut(name) { _ in false } }
 
   /// Whether a segment that is here will never count, since a revocation does not leave it. Its heads may be missing: none
-  /// of them comes after the segment.
-  func isCutOff(_ name: SegmentName) -> Bool { isLeftOut(name) { $0.number <= name.number } }
+  /// of them comes after the segment, or it was said for long that they are lost.
+  func isCutOff(_ name: SegmentName) -> Bool {
+    isLeftOut(name) { $0.number <= name.number || remote.passedOver.contains(.segment($0)) }
+  }
 
   /// Whether a segment is before no head of a revocation.
   /// - Parameter isNotAfter: whether a head that is not here is surely not after the segment.

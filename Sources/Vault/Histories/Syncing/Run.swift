@@ -248,7 +248,10 @@ extension History {
   private mutating func passOver() {
     for alarm in run?.alarmsBefore ?? [] {
       switch alarm {
-      case .missing(let name): remote.passedOver.insert(name)
+      case .missing(let name):
+        remote.passedOver.insert(name)
+        // What comes before a head that is lost may be this device's own.
+        counting.mayHaveToSayAgain = true
       case .rolledBack(let name) where !putsBack(name): remote.forget(name)
       // It is asked for at every run, and said again if news want a content of it.
       case .incomplete(let name): remote.passedOver.insert(name)

@@ -169,7 +169,7 @@ extension History {
         }
         let replaced = added.replacedNames.flatMap { [renamed[$0] ?? $0.version] + sameAdditions(as: $0) }
         let replaces = Array(
-          Set(replaced + (sent.isEmpty ? [] : [old])).sorted().suffix(LocalChange.versionLimit))
+          Set(replaced + (isSent ? [old] : [])).sorted().suffix(LocalChange.versionLimit))
         let version = Addition.version(
           kind: added.kind, lamport: min(old.lamport, nextLamport), device: device, record: record,
           storedAt: added.storedAt, replaces: replaces, frameHash: added.frameHash, further: further)
