@@ -49,7 +49,8 @@ extension Simulation {
     if !isRemoteKept,
       note.isOrphan || stolen.contains(note.author)
         || computers.enumerated().contains(where: {
-          $1.isBad && ($0 == note.computer || $1.history.device == note.author)
+          ($1.isBad && ($0 == note.computer || $1.history.device == note.author))
+            || ($0 == note.computer && stolen.contains($1.history.device))
         })
     {
       return false
