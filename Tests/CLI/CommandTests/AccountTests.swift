@@ -199,11 +199,22 @@ struct AccountTests {
     for name in try files.contentsOfDirectory(atPath: devices.stick.path()) {
       try files.removeItem(at: devices.stick.appending(path: name))
     }
-    let refused = try devices.first(["remote", "verify", "--json"])
-    #expect(refused.status == 11 && refused.error.contains("remote_empty"), "\(refused)")
+    for examining in ["verify", "sweep"] {
+      let refused = try devices.first(["remote", examining, "--json"])
+      #expect(refused.status == 11 && refused.error.contains("remote_empty"), "\(refused)")
+    }
     #expect(try files.contentsOfDirectory(atPath: devices.stick.path()).isEmpty)
     #expect(try devices.first(["remote", "verify", "--fill"]).status == 0)
     #expect(try devices.first(["sync"]).status == 0)
+  }
+
+  @Test("Erase says that the place of an account keeps what was sent")
+  func erase() throws {
+    let devices = try TwoDevices(messages: ["Lease"])
+    let erased = try devices.first(["erase", "--yes", "--force"])
+    #expect(erased.status == 0 && erased.error.contains("still has what was sent"), "\(erased)")
+    #expect(try devices.restore().status == 0)
+    #expect(try devices.second(["list"]).output.contains("Lease"))
   }
 
   @Test("What remote add refuses, and says which secret was wrong")

@@ -18,8 +18,9 @@ struct RemoteSweepCommand: CofferCommand {
 
     What was removed or replaced stays at the place, sealed, until a sweep. It deletes only what has been
     removed for 30 days, by this device and by the clock of the place. A folder has no clock of its own:
-    there, four more weeks with a sync in each must have passed. Nothing is deleted while anything is
-    wrong at the place. What is deleted is gone for every device. It can be stopped, and run again.
+    there, this device must also have written in four weeks since; sync once a week. Nothing is deleted
+    while anything is wrong at the place. What is deleted is gone for every device. It can be stopped,
+    and run again.
 
       --url-file, --url-fd
              the same place with credentials that may delete; those of daily use should not
@@ -42,6 +43,7 @@ struct RemoteSweepCommand: CofferCommand {
   func execute(_ context: CommandContext) throws {
     let account = try OpenAccount(context.open(opening))
     let remote = try place.samePlace(as: account.place, context).reached()
+    guard try account.synchronizer.isThere(at: remote) else { throw Failure(outcome: .empty, nil) }
     var dead: DeadPacks?
     let report = try OpenAccount.watching("sweeping", context) { goesOn in
       try account.synchronizer.sweep(

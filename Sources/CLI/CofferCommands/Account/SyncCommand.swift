@@ -35,7 +35,8 @@ struct SyncCommand: CofferCommand {
               none: it gets their titles and small parts, and the rest when it is asked for; so it is at
               first
       --limit-up, --limit-down
-              bytes a second to a service and from it, at most: 500k, 2M. A folder has no limit.
+              bytes a second to a service that speaks S3 and from it, at most: 500k, 2M. A folder and a
+              database have no limit.
 
     Removed and edited on two devices at once, a message keeps what both did: 'coffer message history' has
     the versions.

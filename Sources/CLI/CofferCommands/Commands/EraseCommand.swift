@@ -48,8 +48,14 @@ struct EraseCommand: CofferCommand {
         hint: "add --yes if you are sure; without --force it needs the passphrase or PIN too")
     }
     let contents = Self.contents(context)
+    let hasAccount = (try? context.locked().hasAccount()) ?? false
     if !force { try checkErasable(context, contents) }
     if !yes {
+      if hasAccount {
+        context.remark(
+          "What was sent to the place of its account stays there: 'coffer remote destroy' deletes it, and needs "
+            + "this coffer.")
+      }
       let what = contents.map { ", with \($0)" } ?? ""
       guard try context.confirm("Destroy the coffer in \(context.home)\(what)?"),
         try context.confirm("Everything in it will be lost for good. Really?")
@@ -58,6 +64,11 @@ struct EraseCommand: CofferCommand {
     let remains = try Erasure.erase(home: context.home, machine: context.machine)
     if context.isJSON { JSON.print(["erased": context.home]) }
     context.remark("The coffer is erased.")
+    if hasAccount {
+      context.remark(
+        "The place of its account still has what was sent, sealed. Other devices of the account still list this "
+          + "one: 'coffer device revoke' there.")
+    }
     if remains.agent {
       context.remark("The agent does not answer and may still have the keys: end its process.")
     }

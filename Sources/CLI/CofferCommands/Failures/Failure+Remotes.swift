@@ -37,6 +37,11 @@ extension Failure {
       self.init(
         .remote, "remote_unreachable", "the program coffer-courier, which has the network, is not installed",
         hint: "install it beside coffer")
+    case .courier(.notConfined):
+      self.init(
+        .remote, "remote_unreachable",
+        "this system cannot confine coffer-courier, so it was given no request",
+        hint: "a place on the network needs a kernel with Landlock and seccomp; a folder needs neither")
     case .courier:
       self.init(
         .remote, "remote_unreachable", "the program coffer-courier, which has the network, failed",
