@@ -142,6 +142,32 @@ struct SayingAgainTests {
     for index in [Self.author, Self.user] { #expect(shown(index) == [[text(1)]]) }
   }
 
+  @Test("What was said again since a segment seemed lost is shown once when that comes")
+  mutating func headThatComesBack() throws {
+    simulation.perform(.add(device: Self.author, content: 1))
+    run(Self.author, Self.user)
+    simulation.perform(.save(device: Self.author))
+    simulation.perform(.add(device: Self.author, content: 2))
+    run(Self.author, Self.user)
+    let former = simulation.computers[Self.author].history.device
+    let head = try #require(simulation.computers[Self.user].history.chains.heads[former]?.last)
+    simulation.server.withheld = [.segment(head)]
+    simulation.perform(.putBack(device: Self.author))
+    revoke(Self.author, leaving: Int(head.number))
+    try joinAgain(Self.author)
+    try #require(shown(Self.author).isEmpty)
+    simulation.perform(.pass(seconds: 2 * 86_400))
+    for purpose: Purpose in [.sync, .verify, .sync] {
+      simulation.perform(.run(device: Self.author, purpose, seed: 0))
+    }
+    #expect(shown(Self.author) == [[text(1)]])
+    simulation.server.becomeHonest()
+    // It closes the alarm that the segment was gone, which holds what replaces something.
+    simulation.perform(.run(device: Self.user, .verify, seed: 0))
+    run(Self.user, Self.author)
+    for index in [Self.user, Self.author] { #expect(Set(shown(index)) == [[text(1)], [text(2)]]) }
+  }
+
   @Test("A deleted message stays deleted when what said it again is cut off, too")
   mutating func twin() throws {
     simulation.perform(.add(device: Self.author, content: 1))
