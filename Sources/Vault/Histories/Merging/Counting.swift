@@ -31,8 +31,11 @@ extension History {
   func isBeyondRevocation(_ name: SegmentName) -> Bool { isLeftOut(name) { _ in false } }
 
   /// Whether a segment that is here will never count, since a revocation does not leave it. Its heads may be missing: none
-  /// of them comes after the segment, or it was said for long that they are lost.
-  func isCutOff(_ name: SegmentName) -> Bool {
+  /// of them comes after the segment.
+  func isCutOff(_ name: SegmentName) -> Bool { isLeftOut(name) { $0.number <= name.number } }
+
+  /// Whether a segment that is here is cut off, or would count only with a head that the user has looked for in vain.
+  func isGivenUp(_ name: SegmentName) -> Bool {
     isLeftOut(name) { $0.number <= name.number || remote.passedOver.contains(.segment($0)) }
   }
 

@@ -19,7 +19,7 @@ extension History {
     for device in devices {
       let isForgotten = membership.devices[device] == nil
       for name in chains.segments(of: device) where !counts(name) && !unrepeatable.contains(name) {
-        guard isForgotten || isCutOff(name), let entry = chains.entries[name] else { continue }
+        guard isForgotten || isGivenUp(name), let entry = chains.entries[name] else { continue }
         unrepeatable.insert(name)
         for (position, operation) in entry.segment.operations.enumerated() {
           guard let change = LocalChange(operation) else { continue }
@@ -169,7 +169,7 @@ extension History {
         }
         let replaced = added.replacedNames.flatMap { [renamed[$0] ?? $0.version] + sameAdditions(as: $0) }
         let replaces = Array(
-          Set(replaced + (isSent ? [old] : [])).sorted().suffix(LocalChange.versionLimit))
+          Set(replaced + (sent.isEmpty ? [] : [old])).sorted().suffix(LocalChange.versionLimit))
         let version = Addition.version(
           kind: added.kind, lamport: min(old.lamport, nextLamport), device: device, record: record,
           storedAt: added.storedAt, replaces: replaces, frameHash: added.frameHash, further: further)
@@ -204,6 +204,18 @@ extension History {
   /// Whether somebody removed or replaced what an addition brings, or removed the same in another version.
   private func isGone(_ added: PendingAddition) -> Bool {
     isGone(added.record, added.version, heldCounts: false) || !removedElsewhere(added).isEmpty
+      || isTakenBackHere(added)
+  }
+
+  /// Whether a change that waits here removes or replaces what an addition brings.
+  private func isTakenBackHere(_ added: PendingAddition) -> Bool {
+    pendingChanges(of: added.record).contains { change in
+      switch change {
+      case .add(let later): later.replaces.contains(added.version)
+      case .remove(_, let versions): versions.contains(added.version)
+      case .place: false
+      }
+    }
   }
 
   /// What additions replace that are gone, and those that these replace: it is older than what was removed.
