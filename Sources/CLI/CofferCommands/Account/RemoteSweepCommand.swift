@@ -43,7 +43,7 @@ struct RemoteSweepCommand: CofferCommand {
   func execute(_ context: CommandContext) throws {
     let account = try OpenAccount(context.open(opening))
     let remote = try place.samePlace(as: account.place, context).reached()
-    guard try account.synchronizer.isThere(at: remote) else { throw Failure(outcome: .empty, nil) }
+    guard try account.synchronizer.isThere(at: remote) else { throw Failure.emptyRemote }
     var dead: DeadPacks?
     let report = try OpenAccount.watching("sweeping", context) { goesOn in
       try account.synchronizer.sweep(

@@ -52,7 +52,7 @@ struct RemoteVerifyCommand: CofferCommand {
     let account = try OpenAccount(context.open(opening))
     if !fill {
       guard try account.synchronizer.isThere(at: account.place.reached()) else {
-        throw Failure(outcome: .empty, nil)
+        throw Failure.emptyRemote
       }
     }
     var report = try account.run("verifying", .verify, context)

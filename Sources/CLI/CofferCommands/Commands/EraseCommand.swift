@@ -30,14 +30,20 @@ struct EraseCommand: CofferCommand {
   @Flag(help: "Erase without a recovery drill or a passphrase.") var force = false
 
   /// What would be lost, as far as a file that may be damaged says it; nil if it says nothing.
-  private static func contents(_ context: CommandContext) -> String? {
-    guard let locked = try? context.locked(), let messages = try? locked.messageRowCount(),
-      let captures = try? locked.captureRowCount()
-    else { return nil }
+  private static func contents(_ locked: LockedCoffer) -> String? {
+    guard let messages = try? locked.messageRowCount(), let captures = try? locked.captureRowCount() else {
+      return nil
+    }
     // Unknown where they are in a Secret Service that does not answer.
     let identities = (try? locked.privateKeyCount()).map { $0.counted("identity", "identities") }
     return "\(messages.counted("message")), \(captures.counted("capture")) and "
       + (identities ?? "the identities")
+  }
+
+  /// The same, and whether it has an account.
+  private static func look(_ context: CommandContext) -> (contents: String?, hasAccount: Bool) {
+    guard let locked = try? context.locked() else { return (nil, false) }
+    return (contents(locked), (try? locked.hasAccount()) ?? false)
   }
 
   func execute(_ context: CommandContext) throws {
@@ -47,8 +53,7 @@ struct EraseCommand: CofferCommand {
         .locked, "no_prompt", "erasing asks twice, and there is no terminal to ask on",
         hint: "add --yes if you are sure; without --force it needs the passphrase or PIN too")
     }
-    let contents = Self.contents(context)
-    let hasAccount = (try? context.locked().hasAccount()) ?? false
+    let (contents, hasAccount) = Self.look(context)
     if !force { try checkErasable(context, contents) }
     if !yes {
       if hasAccount {

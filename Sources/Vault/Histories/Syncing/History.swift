@@ -243,15 +243,11 @@ extension History {
       shown[version] = ShownVersion(kind: entry.kind, version: version, hashes: entry.hashes)
     }
     for change in pending {
-      switch change {
-      case .add(let added):
+      if case .add(let added) = change {
         shown[added.version] = ShownVersion(
           kind: added.kind, version: added.version, hashes: added.hashes)
-        for replaced in added.replaces { shown[replaced] = nil }
-      case .remove(_, let versions):
-        for version in versions { shown[version] = nil }
-      case .place: break
       }
+      for version in change.marked { shown[version] = nil }
     }
     return shown.values.sorted { $1.version < $0.version }
   }

@@ -32,6 +32,15 @@ enum LocalChange: Hashable, Sendable {
     }
   }
 
+  /// The versions that it removes or replaces.
+  var marked: [Version] {
+    switch self {
+    case .add(let added): added.replaces
+    case .remove(_, let versions): versions
+    case .place: []
+    }
+  }
+
   /// Whether it is about a part that is not the first.
   var isOfFurtherPart: Bool { (content?.part ?? 0) > 0 }
 

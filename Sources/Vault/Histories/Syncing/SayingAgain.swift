@@ -201,21 +201,11 @@ extension History {
     return effects
   }
 
-  /// Whether somebody removed or replaced what an addition brings, or removed the same in another version.
+  /// Whether somebody removed or replaced what an addition brings, here too and not sent yet, or removed the same in another
+  /// version.
   private func isGone(_ added: PendingAddition) -> Bool {
     isGone(added.record, added.version, heldCounts: false) || !removedElsewhere(added).isEmpty
-      || isTakenBackHere(added)
-  }
-
-  /// Whether a change that waits here removes or replaces what an addition brings.
-  private func isTakenBackHere(_ added: PendingAddition) -> Bool {
-    pendingChanges(of: added.record).contains { change in
-      switch change {
-      case .add(let later): later.replaces.contains(added.version)
-      case .remove(_, let versions): versions.contains(added.version)
-      case .place: false
-      }
-    }
+      || pendingChanges(of: added.record).contains { $0.marked.contains(added.version) }
   }
 
   /// What additions replace that are gone, and those that these replace: it is older than what was removed.
