@@ -73,6 +73,17 @@ extension Synchronizer {
     }
   }
 
+  /// The versions of a message that rows are: of each row its own, and what is shown of those that have the same content.
+  private func versions(of message: MessageID, in rows: [MessageID]) -> Set<Version> {
+    let shown = Set(history.shownVersions(of: message).map(\.version))
+    return Set(
+      rows.flatMap { row in
+        contents.entries(of: row).enumerated().filter { index, entry in
+          entry.message == message && (index == 0 || shown.contains(entry.version))
+        }.map(\.element.version)
+      })
+  }
+
   private func takeFresh(_ rows: [MessageID]) throws {
     let stored = try vault.rows(named: rows)
     var opened: [FreshRow] = []
@@ -108,8 +119,7 @@ extension Synchronizer {
       if stored[row]?.standing == .shown {
         earlier += (siblings[message] ?? []).filter { $0.standing == .replaced && $0.id != row }.map(\.id)
       }
-      let versions = Set(
-        earlier.compactMap { contents.rows[$0] }.filter { $0.message == message }.map(\.version))
+      let versions = versions(of: message, in: earlier)
       let effects = history.step(
         .add(
           record: message, frame: fresh.first, further: Array(fresh.hashes.dropFirst()),

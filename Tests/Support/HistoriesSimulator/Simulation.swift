@@ -267,7 +267,7 @@ struct Simulation: Sendable {
     }
     for effect in effects {
       switch effect {
-      case .carry(_, let name): noteWritten(name, on: index, isAgain: true)
+      case .carry(_, let name): noteCarried(name, on: index)
       case .keep(let content, let frame): noteKept(content, frame.testBytes, on: index, event)
       case .drop(let record, let version):
         drop(RecordVersion(record: record, version: version), on: index, event)
@@ -295,6 +295,16 @@ struct Simulation: Sendable {
         fail(.s6, "device \(index) took another content for a message than its author wrote")
       }
     default: break
+    }
+  }
+
+  /// A device says something again; or it knows the content of what another one says.
+  private mutating func noteCarried(_ name: RecordVersion, on index: Int) {
+    let computer = computers[index]
+    if isPending(name, on: index) || computer.history.isGone(name.record, name.version, heldCounts: false) {
+      noteWritten(name, on: index, isAgain: true)
+    } else if let original = written[name], !original.parts.starts(with: computer.machine.parts(of: name)) {
+      fail(.s6, "device \(index) took another content for a message than its author wrote")
     }
   }
 

@@ -42,6 +42,33 @@ struct FoundScenarioTests {
     #expect(breach == nil)
   }
 
+  @Test("A clock that is behind after runs that brought nothing makes what is replaced no older")
+  func clockBehindAfterRun() {
+    let breach = Self.breach(
+      2_396_024,
+      [
+        .enrol(by: 0), .add(device: 4, content: 862), .run(device: 2, .sync, seed: 0),
+        .edit(device: 0, record: 21, content: 185), .addSlot(by: 2), .run(device: 3, .sweep, seed: 0),
+        .add(device: 3, content: 428), .add(device: 3, content: 3), .run(device: 0, .sync, seed: 0),
+        .pass(seconds: 3_456_000), .begin(device: 3, .verify), .setClock(device: 3, seconds: -3_456_000),
+        .edit(device: 1, record: 37, content: 1_896), .run(device: 3, .sync, seed: 0),
+      ])
+    #expect(breach == nil)
+  }
+
+  @Test("What is here is shown as what a bad member says of it, whose pack comes back no more")
+  func packOfTheSameContent() {
+    let breach = Self.breach(
+      4_124_750,
+      [
+        .enrol(by: 0), .add(device: 2, content: 10_002), .copy(device: 0, sameRandomness: true),
+        .run(device: 0, .sweep, seed: 0), .run(device: 2, .verify, seed: 0), .attend(device: 2),
+        .run(device: 2, .sync, seed: 0), .misbehave(device: 2, .unknownFrontier, choice: 559),
+        .server(.backup(steps: 25)), .run(device: 2, .sweep, seed: 0),
+      ])
+    #expect(breach == nil)
+  }
+
   @Test("What a bad member had removed when its author joined again is said when that member is revoked")
   func removedBeforeItWasSaidAgain() {
     let breach = Self.breach(

@@ -41,6 +41,7 @@ struct LocalStateTests {
     state.held = [segment: .brake, SegmentName(device: identifier(2), number: 4, hash: hash(4)): .alarm]
     state.confirmed = [segment]
     state.late = [segment: LateRemovals.Moment(time: 23, segmentCount: 24)]
+    state.latestRun = 25
     state.givenUp = [hash(13)]
     state.readBack = [KnownPlace(segment: segment, place: Place(pack: 1, entry: 2), lamport: 3): 4]
     state.remote.noteSeen(pack)
@@ -66,10 +67,11 @@ struct LocalStateTests {
     let bytes = state.bytes()
     #expect(
       Hexadecimal.text(SHA256.hash(bytes.rawSpan))
-        == "9dd72c343bdacedaf71c3753200ba319ad3abd0da46ef756c31c286a0ba2a8c9")
+        == "f8d7b60dfcfc91975da3a04e725715765ea1d431568ad9e8041968bd78d87ec5")
     let read = try LocalState(bytes)
     #expect(read.bytes() == bytes)
     #expect(read.alarms == state.alarms && read.outbox == state.outbox && read.settled == state.settled)
+    #expect(read.latestRun == state.latestRun)
     #expect(read.held == state.held && read.late == state.late && read.unsaid == state.unsaid)
     #expect(read.remote.seen == state.remote.seen)
   }

@@ -109,6 +109,31 @@ struct RuleTests {
     #expect([root, a2, a3, b2, b3].map(restored.until) == [root, a2, a3, b2, b3].map(late.until))
   }
 
+  @Test("A replacement that came while the clock was behind is as young after a restart as it is")
+  func setBackClockAndRestarts() throws {
+    var simulation = Self.pair()
+    func run(_ device: Int) { simulation.perform(.run(device: device, .sync, seed: 0)) }
+    func restart() { simulation.perform(.crash(device: 0, sent: 0)) }
+    simulation.perform(.add(device: 1, content: 1))
+    for device in [1, 0] { run(device) }
+    let name = try #require(simulation.written.keys.first)
+    simulation.perform(.edit(device: 1, record: 0, content: 2))
+    run(1)
+    let days: UInt64 = 40 * 86_400
+    simulation.perform(.pass(seconds: days))
+    // No segment tells of this run.
+    simulation.perform(.begin(device: 0, .sync))
+    restart()
+    simulation.perform(.setClock(device: 0, seconds: -Int64(days)))
+    run(0)
+    simulation.perform(.setClock(device: 0, seconds: 0))
+    restart()
+    run(0)
+    try #require(simulation.computers[0].history.isGone(name.record, name.version, heldCounts: false))
+    #expect(simulation.computers[0].machine.hasFrame(of: ContentName(name)))
+    #expect(simulation.breach == nil)
+  }
+
   @Test("What a user removed is not said again by a copy that still had it to say")
   func removedElsewhere() throws {
     var simulation = Simulation(Simulation.Setting(seed: 3))

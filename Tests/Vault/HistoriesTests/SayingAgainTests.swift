@@ -183,6 +183,28 @@ struct SayingAgainTests {
     for index in [Self.author, Self.user] { #expect(shown(index) == [[text(2)]]) }
   }
 
+  @Test("What is said again is shown, although its pack is lost, by who has the content")
+  mutating func contentThatIsHere() throws {
+    let before = segmentCount(of: Self.author)
+    simulation.perform(.add(device: Self.author, content: 1))
+    run(Self.author, Self.user)
+    revoke(Self.author, leaving: before)
+    try #require(shown(Self.user).isEmpty)
+    try joinAgain(Self.author)
+    let device = simulation.computers[Self.author].history.device
+    let packs = simulation.server.objectNames.filter { $0.folder == .packs(device) }
+    try #require(!packs.isEmpty)
+    simulation.server.withheld = Set(packs)
+    run(Self.user, Self.other)
+    #expect(shown(Self.user) == [[text(1)]])
+    #expect(simulation.computers[Self.user].history.wanted.isEmpty)
+    // Who never had it waits for the pack.
+    #expect(shown(Self.other) == [["missing"]])
+    simulation.server.becomeHonest()
+    run(Self.other)
+    #expect(shown(Self.other) == [[text(1)]])
+  }
+
   @Test("A deleted message stays deleted when what said it again is cut off, too")
   mutating func twin() throws {
     simulation.perform(.add(device: Self.author, content: 1))

@@ -4,7 +4,7 @@
 //
 //   "COFHST01" (8) ‖ account (16) ‖ device: length (2), as in `device.add` ‖ another copy writes (1)
 //   ‖ former identifiers ‖ segments not said again ‖ versions not said again ‖ choices of owners ‖ alarms ‖ held segments ‖ confirmed segments
-//   ‖ late removals ‖ packs given up ‖ places read back ‖ the remote ‖ outbox
+//   ‖ late removals ‖ latest run (8) ‖ packs given up ‖ places read back ‖ the remote ‖ outbox
 //
 // Every list is a count (4) and its entries, which rise.
 
@@ -23,6 +23,7 @@ struct LocalState: Sendable {
   var held: [SegmentName: Holds.Reason] = [:]
   var confirmed: Set<SegmentName> = []
   var late: [SegmentName: LateRemovals.Moment] = [:]
+  var latestRun: UInt64 = 0
   var givenUp: Set<ObjectHash> = []
   var readBack: [KnownPlace: UInt64] = [:]
   var remote = RemoteKnowledge()
@@ -47,6 +48,7 @@ extension History {
     state.held = holds.segments
     state.confirmed = holds.confirmed
     state.late = late.beginnings
+    state.latestRun = latestRun
     state.givenUp = givenUp.union(staged?.packs.map(\.hash) ?? [])
     state.readBack = readBack
     state.remote = remote
@@ -92,6 +94,7 @@ extension LocalState {
       bytes.append(bigEndian: entry.value.time)
       bytes.append(bigEndian: UInt64(entry.value.segmentCount))
     }
+    bytes.append(bigEndian: latestRun)
     bytes.append(givenUp.sorted()) { $0 += $1.bytes }
     bytes.append(readBack.sorted { $0.key.stateOrder < $1.key.stateOrder }) { bytes, entry in
       bytes.append(entry.key.segment)
@@ -139,6 +142,7 @@ extension LocalState {
       guard let count = Int(exactly: count) else { throw .malformed }
       late[name] = LateRemovals.Moment(time: time, segmentCount: count)
     }
+    latestRun = try fields.time()
     givenUp = Set(try fields.list { fields throws(FormatError) in try fields.hash() })
     let places = try fields.list { fields throws(FormatError) in
       let segment = try fields.segmentName()

@@ -132,8 +132,11 @@ extension History {
     let before = holds.segments
     holds.segments = local.held
     late = LateRemovals(local.late)
+    latestRun = local.latestRun
     let changed = Set(before.keys).union(local.held.keys).filter { before[$0] != local.held[$0] }
     refresh(Set(changed.flatMap { recordsNamed(by: $0) }), on: machine)
     touched = []
+    // The process that stored this may have stopped before it said something again.
+    counting.mayHaveToSayAgain = !former.isEmpty
   }
 }

@@ -33,6 +33,7 @@ extension History {
     let entry = ChainEntry(
       name: name, segment: segment, object: object, epoch: epoch, appliedAt: now,
       steadyTime: chains.steadyTime(now), writtenAt: writtenAt, order: chains.entries.count)
+    noteSetBackClock(entry, at: now)
     chains.insert(entry)
     newObjects.append(
       StoredObject(name: .segment(name), object: object, appliedAt: now, writtenAt: writtenAt))

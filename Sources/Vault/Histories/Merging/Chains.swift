@@ -56,11 +56,11 @@ struct Chains: Sendable {
   /// Every segment, in the order in which this device applied them.
   var ordered: [ChainEntry] { entries.values.sorted { $0.order < $1.order } }
 
-  /// A time of this device's clock, or the highest before it: a clock that was set back makes nothing older. One that was
-  /// wrong by years delays nothing for years.
+  /// A time of this device's clock, or the highest at which a segment was applied before it: a clock that was set back makes
+  /// nothing older. One that was wrong by years delays nothing for years.
   func steadyTime(_ now: UInt64) -> UInt64 { max(now, min(latestTime, now + Self.mostSetBack)) }
 
-  private static let mostSetBack: UInt64 = 60 * 86_400
+  static let mostSetBack: UInt64 = 60 * 86_400
 
   /// The segments of one device, in the order in which this device applied them.
   func segments(of device: DeviceID) -> [SegmentName] { ofDevice[device] ?? [] }

@@ -2,7 +2,7 @@
 //
 // Removals and replacements that are here and hide nothing: they are held, or do not count, or this device is about to say
 // itself what they remove. They may come into force much later. What they hide then is kept as long as if they had come at
-// that time, since the user saw it until then.
+// that time, since the user saw it until then. Those that came while the clock was behind are later than they look, too.
 
 internal import Primitives
 
@@ -34,6 +34,12 @@ struct LateRemovals: Sendable {
 
   /// Nil if the marks of a segment, and of all before it, hid what they name since they came.
   func until(_ name: SegmentName) -> Moment? { moments[name] }
+
+  /// A segment that comes now is late.
+  mutating func begin(at name: SegmentName, _ moment: Moment) {
+    beginnings[name] = moment
+    moments[name] = moment
+  }
 
   /// Looks at the chain of a device.
   /// - Parameters:
@@ -69,7 +75,7 @@ extension History {
       devices.formUnion(waiting.map(\.device))
     }
     var late = late
-    let now = LateRemovals.Moment(time: chains.steadyTime(now), segmentCount: chains.entries.count)
+    let now = LateRemovals.Moment(time: steadyTime(now), segmentCount: chains.entries.count)
     for device in devices {
       // Each was applied after its predecessor.
       late.look(at: chains.segments(of: device).map { ($0, chains.entries[$0]?.segment.predecessor) }, now) {
@@ -80,5 +86,22 @@ extension History {
       }
     }
     self.late = late
+  }
+
+  /// A time of this device's clock, or the highest before it at which a segment was applied or a run began.
+  private func steadyTime(_ now: UInt64) -> UInt64 {
+    max(chains.steadyTime(now), min(latestRun, now + Chains.mostSetBack))
+  }
+
+  /// A run begins. A day is close enough.
+  mutating func noteRun(at now: UInt64) {
+    if now >= latestRun + 86_400 { latestRun = now }
+  }
+
+  /// A segment comes while the clock is behind the time of an earlier run, which no segment tells after a restart.
+  mutating func noteSetBackClock(_ entry: ChainEntry, at now: UInt64) {
+    let time = steadyTime(now)
+    guard entry.steadyTime < time else { return }
+    late.begin(at: entry.name, LateRemovals.Moment(time: time, segmentCount: entry.order + 1))
   }
 }

@@ -36,6 +36,8 @@ public struct History: Sendable {
   var buckets = DigestBuckets()
   var holds = Holds()
   var late = LateRemovals()
+  /// The latest time at which a run began, as far as that matters: see ``steadyTime(_:)``.
+  var latestRun: UInt64 = 0
   /// Contents of versions that are shown, as far as they are not here.
   var wanted: Set<ContentName> = []
   /// Versions that are removed or replaced and whose content is still here.

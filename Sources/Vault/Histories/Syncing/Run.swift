@@ -61,6 +61,7 @@ struct Run: Sendable {
 
 extension History {
   mutating func begin(_ purpose: Purpose, at now: UInt64, on machine: some Machine) -> [Effect] {
+    noteRun(at: now)
     noteLateRemovals(at: now)
     openOwnEnvelopes(on: machine)
     let isFull = purpose != .sync || remote.fullListing.map { $0 + limits.fullListingInterval <= now } ?? true
@@ -124,6 +125,7 @@ extension History {
     if run?.hasFailed == true { return end(.unreachable) }
     var effects: [Effect] = []
     while let stage = run?.stage {
+      if stage == .looking { effects += carryOverWhatIsHere(on: machine) }
       do throws(Outcome) {
         let requests = try nextRequests(after: stage, at: now, on: &machine)
         // All news are here, and nothing is sealed yet.
