@@ -102,6 +102,38 @@ struct RejoinTests {
     #expect(try first.trash().isEmpty && second.trash().isEmpty)
   }
 
+  @Test("What another device says again is shown at once by who has it, and can be edited and deleted there")
+  func saidAgainElsewhere() throws {
+    let second = try SyncedCoffer()
+    try first.makeAccount(at: folder.remote, folder: folder.path)
+    try second.join(first, at: folder.remote)
+    // Of the former and the new version of a message, either may be the higher one.
+    let ids = try (0..<8).map { try second.add("text \($0)") }
+    try second.sync(at: folder.remote)
+    try first.sync(at: folder.remote)
+    _ = try first.coffer.account.open().revoke(
+      try second.device(), since: 0, with: secret(), at: folder.remote)
+    #expect(try first.shown().isEmpty && first.trash() == Set(ids))
+    #expect(try second.sync(at: folder.remote).outcome == .revoked)
+    #expect(try rejoin(second).outcome == .complete)
+    let report = try first.sync(at: folder.remote)
+    #expect(report.outcome == .complete && report.newCount == 0 && report.changedCount == ids.count)
+    #expect(try first.trash().isEmpty && first.shown() == second.shown() && first.shown().count == ids.count)
+
+    for (number, id) in ids.enumerated() where number > 0 { try first.edit(id, "edited \(number)") }
+    try first.coffer.removeMessage(ids[0])
+    for coffer in [first, second, first] {
+      let report = try coffer.sync(at: folder.remote)
+      #expect(report.outcome == .complete && report.parallel.isEmpty && report.alarms.isEmpty)
+    }
+    for coffer in [first, second] {
+      #expect(try texts(coffer) == (1..<ids.count).map { "edited \($0)" })
+      #expect(try coffer.trash() == [ids[0]])
+      let status = try coffer.coffer.account.open().status()
+      #expect(status.waitingCount == 0 && status.missingCount == 0)
+    }
+  }
+
   @Test("A wrong passphrase, or a place that does not answer, changes nothing")
   func refused() throws {
     try first.add("text")
