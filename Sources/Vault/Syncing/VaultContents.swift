@@ -110,6 +110,7 @@ final class VaultContents {
 
   /// The row of a version holds another version, too.
   func carry(_ former: RecordVersion, to version: RecordVersion) {
+    forgetParts(of: version)
     guard let row = row(of: former), let known = rows[row] else {
       return captures.carry(former, to: version)
     }

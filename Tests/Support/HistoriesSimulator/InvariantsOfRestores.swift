@@ -51,7 +51,7 @@ extension Simulation {
     }
   }
 
-  private func contents(of record: RecordID, on index: Int) -> Set<[UInt8]> {
+  func contents(of record: RecordID, on index: Int) -> Set<[UInt8]> {
     Set(
       computers[index].history.shownVersions(of: record).compactMap {
         computers[index].machine.content(of: RecordVersion(record: record, version: $0.version))

@@ -42,6 +42,28 @@ extension Simulation {
         segment.operations.append(.remove(Removal(record: known.name.record, versions: [known.name.version])))
         spoiled[known.name] = spoiled[known.name] ?? now
       }
+    case .wideReplacement where choice % 2 == 1:
+      // The same contents, in a pack that has none.
+      segment.packs = [put(pack: bytes(700), index)]
+      for known in history.knownAdditions(limit: 20) {
+        let new = Addition(
+          kind: known.kind, record: known.record, storedAt: now,
+          version: Addition.version(
+            kind: known.kind, lamport: segment.lamport, device: segment.device, record: known.record,
+            storedAt: now, replaces: [known.version], frameHash: known.frameHash, further: known.further),
+          replaces: [known.version], frameHash: known.frameHash, place: Place(pack: 0, entry: 1),
+          further: known.further)
+        for (number, hash) in new.further.enumerated() {
+          segment.operations.append(
+            .place(
+              NewPlace(
+                record: new.record, version: new.version, part: UInt16(number + 1), frameHash: hash,
+                place: Place(pack: 0, entry: UInt32(number + 2)))))
+        }
+        segment.operations.append(.add(new))
+        let name = RecordVersion(record: known.record, version: known.version)
+        spoiled[name] = spoiled[name] ?? now
+      }
     case .wideReplacement:
       let known = history.knownVersions(limit: 20)
       guard !known.isEmpty else { return }
@@ -186,10 +208,17 @@ extension History {
 
   /// Versions of messages in segments, in the order of the segments.
   fileprivate func knownVersions(limit: Int) -> [(name: RecordVersion, hash: FrameHash)] {
+    knownAdditions(limit: limit).map {
+      (RecordVersion(record: $0.record, version: $0.version), $0.frameHash)
+    }
+  }
+
+  /// What others have added, in the order of the segments.
+  fileprivate func knownAdditions(limit: Int) -> [Addition] {
     chains.ordered.filter { $0.name.device != device }.flatMap { entry in
       entry.segment.operations.compactMap { operation in
         guard case .add(let addition) = operation else { return nil }
-        return (RecordVersion(record: addition.record, version: addition.version), addition.frameHash)
+        return addition
       }
     }.suffix(limit)
   }

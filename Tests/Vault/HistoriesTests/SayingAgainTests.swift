@@ -183,7 +183,7 @@ struct SayingAgainTests {
     for index in [Self.author, Self.user] { #expect(shown(index) == [[text(2)]]) }
   }
 
-  @Test("What is said again is shown, although its pack is lost, by who has the content")
+  @Test("What is said again, and whose pack is lost, has a new one from a device that has the content")
   mutating func contentThatIsHere() throws {
     let before = segmentCount(of: Self.author)
     simulation.perform(.add(device: Self.author, content: 1))
@@ -192,17 +192,32 @@ struct SayingAgainTests {
     try #require(shown(Self.user).isEmpty)
     try joinAgain(Self.author)
     let device = simulation.computers[Self.author].history.device
-    let packs = simulation.server.objectNames.filter { $0.folder == .packs(device) }
-    try #require(!packs.isEmpty)
-    simulation.server.withheld = Set(packs)
+    simulation.server.withheld = Set(simulation.server.objectNames.filter { $0.folder == .packs(device) })
+    try #require(!simulation.server.withheld.isEmpty)
+    // The pack may only be late.
     run(Self.user, Self.other)
-    #expect(shown(Self.user) == [[text(1)]])
-    #expect(simulation.computers[Self.user].history.wanted.isEmpty)
-    // Who never had it waits for the pack.
-    #expect(shown(Self.other) == [["missing"]])
-    simulation.server.becomeHonest()
-    run(Self.other)
-    #expect(shown(Self.other) == [[text(1)]])
+    #expect(shown(Self.user) == [["missing"]] && shown(Self.other) == [["missing"]])
+    simulation.perform(.pass(seconds: 2 * 86_400))
+    run(Self.user, Self.other)
+    for index in [Self.user, Self.other] {
+      #expect(shown(index) == [[text(1)]])
+      #expect(simulation.computers[index].history.wanted.isEmpty)
+      #expect(simulation.computers[index].history.alarms.isEmpty)
+    }
+  }
+
+  @Test("What a user removed is not shown again because a bad member says the same without its content")
+  mutating func contentOfWhatWasRemoved() throws {
+    simulation.perform(.add(device: Self.user, content: 1))
+    run(Self.user, Self.other, Self.author)
+    simulation.perform(.remove(device: Self.user, record: 0))
+    run(Self.user, Self.author)
+    simulation.perform(.misbehave(device: Self.other, .wideReplacement, choice: 1))
+    run(Self.user, Self.author)
+    for index in [Self.user, Self.author] {
+      #expect(shown(index) == [["missing"]])
+      #expect(simulation.computers[index].history.outbox.isEmpty)
+    }
   }
 
   @Test("A deleted message stays deleted when what said it again is cut off, too")

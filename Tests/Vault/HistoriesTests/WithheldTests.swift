@@ -134,6 +134,30 @@ struct WithheldTests {
     #expect(run(.sync, after: 2) == [.incomplete(pack)])
   }
 
+  @Test("Who replaces messages by the same, in a pack that has none, takes nothing away")
+  func replacedByTheSame() throws {
+    var simulation = RuleTests.pair()
+    for content in [1, 2] { simulation.perform(.add(device: 0, content: content)) }
+    for device in [0, 1] { simulation.perform(.run(device: device, .sync, seed: 0)) }
+    simulation.perform(.misbehave(device: 1, .wideReplacement, choice: 1))
+    // Long enough that the replaced versions are swept.
+    for _ in 0..<6 {
+      for purpose: Purpose in [.sync, .verify, .sweep] {
+        simulation.perform(.run(device: 0, purpose, seed: 0))
+      }
+      simulation.perform(.pass(seconds: 8 * 86_400))
+    }
+    let history = simulation.computers[0].history
+    #expect(history.wanted.isEmpty && history.alarms.isEmpty && simulation.breach == nil)
+    simulation.perform(.enrol(by: 0))
+    for device in [0, 2] { simulation.perform(.run(device: device, .sync, seed: 0)) }
+    try #require(simulation.computers.count == 3)
+    for index in [0, 2] {
+      let texts = simulation.shownRecords(index).flatMap { simulation.contents(of: $0, on: index) }
+      #expect(Set(texts) == Set([1, 2].map { simulation.parts($0).flatMap(\.self) }))
+    }
+  }
+
   @Test("A place that is empty takes no alarm back that was said before") func emptyPlace() throws {
     var simulation = RuleTests.pair()
     simulation.perform(.add(device: 1, content: 1))

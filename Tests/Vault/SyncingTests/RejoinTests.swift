@@ -102,22 +102,31 @@ struct RejoinTests {
     #expect(try first.trash().isEmpty && second.trash().isEmpty)
   }
 
-  @Test("What another device says again is shown at once by who has it, and can be edited and deleted there")
-  func saidAgainElsewhere() throws {
-    let second = try SyncedCoffer()
+  @Test("What another device says again, and the place loses, is shown by who has it, and can be edited there")
+  func saidAgainAndLost() throws {
+    let clock = TestClock()
+    let (first, second) = (try SyncedCoffer(clock: clock.clock), try SyncedCoffer(clock: clock.clock))
     try first.makeAccount(at: folder.remote, folder: folder.path)
     try second.join(first, at: folder.remote)
     // Of the former and the new version of a message, either may be the higher one.
     let ids = try (0..<8).map { try second.add("text \($0)") }
     try second.sync(at: folder.remote)
     try first.sync(at: folder.remote)
+    let former = Set(try folder.files().keys)
     _ = try first.coffer.account.open().revoke(
       try second.device(), since: 0, with: secret(), at: folder.remote)
     #expect(try first.shown().isEmpty && first.trash() == Set(ids))
     #expect(try second.sync(at: folder.remote).outcome == .revoked)
     #expect(try rejoin(second).outcome == .complete)
+    let packs = Set(try folder.files().keys).subtracting(former).filter { $0.contains("pack/") }
+    try #require(!packs.isEmpty)
+    for pack in packs { try FileManager.default.removeItem(atPath: folder.path + "/" + pack) }
+    #expect(try first.sync(at: folder.remote).outcome == .complete)
+    #expect(try first.shown().isEmpty)
+    clock.advance(2 * 86_400)
     let report = try first.sync(at: folder.remote)
-    #expect(report.outcome == .complete && report.newCount == 0 && report.changedCount == ids.count)
+    #expect(report.outcome == .complete && report.alarms.isEmpty && report.missingCount == 0)
+    #expect((report.newCount, report.changedCount) == (0, ids.count))
     #expect(try first.trash().isEmpty && first.shown() == second.shown() && first.shown().count == ids.count)
 
     for (number, id) in ids.enumerated() where number > 0 { try first.edit(id, "edited \(number)") }

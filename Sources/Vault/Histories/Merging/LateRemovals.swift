@@ -95,13 +95,17 @@ extension History {
 
   /// A run begins. A day is close enough.
   mutating func noteRun(at now: UInt64) {
-    if now >= latestRun + 86_400 { latestRun = now }
+    latestRun = min(latestRun, now + Chains.mostSetBack)
+    if latestRun + Self.day <= now { latestRun = now }
   }
 
-  /// A segment comes while the clock is behind the time of an earlier run, which no segment tells after a restart.
+  private static let day: UInt64 = 86_400
+
+  /// A removal comes while the clock is a day or more behind the time of an earlier run, which no segment tells after a
+  /// restart.
   mutating func noteSetBackClock(_ entry: ChainEntry, at now: UInt64) {
     let time = steadyTime(now)
-    guard entry.steadyTime < time else { return }
+    guard entry.steadyTime + Self.day <= time, entry.segment.operations.contains(where: \.removes) else { return }
     late.begin(at: entry.name, LateRemovals.Moment(time: time, segmentCount: entry.order + 1))
   }
 }

@@ -74,7 +74,7 @@ extension History {
   }
 
   /// The pack in which a content is tried next.
-  private func bestPack(
+  func bestPack(
     for wanted: ContentName, without absent: Set<ObjectName>
   ) -> (name: ObjectName, place: KnownPlace)? {
     for place in places(of: wanted) {
@@ -236,13 +236,17 @@ extension History {
       remote.missingSince[name] = nil
     }
     for name in missing {
-      let since = remote.missingSince[name] ?? now
-      remote.missingSince[name] = since
+      remote.missingSince[name] = remote.missingSince[name] ?? now
       guard !remote.passedOver.contains(name) else { continue }
-      if remote.hasSeen(name) || since + limits.patience <= now { alarms.insert(.incomplete(name)) }
+      if isMissedForLong(name, at: now) { alarms.insert(.incomplete(name)) }
     }
     guard run.purpose != .sync else { return }
     putContentsBack(on: machine)
+  }
+
+  /// Whether a pack that is not there, or lacks something, has been seen, or has been missed for so long that it is not late.
+  func isMissedForLong(_ pack: ObjectName, at now: UInt64) -> Bool {
+    remote.hasSeen(pack) || remote.missingSince[pack].map { $0 + limits.patience <= now } ?? false
   }
 
   /// Captures of which a part is not here, and at the remote no more. Nobody wants such a part until its user asks for it, so
@@ -266,7 +270,7 @@ extension History {
   }
 
   /// The pack that is said to be missing if a content is nowhere.
-  private func firstPack(of content: ContentName) -> ObjectName? {
+  func firstPack(of content: ContentName) -> ObjectName? {
     places(of: content).first.flatMap { place in
       pack(at: place).map { .pack(place.segment.device, $0.hash) }
     }

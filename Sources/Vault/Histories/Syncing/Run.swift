@@ -125,7 +125,7 @@ extension History {
     if run?.hasFailed == true { return end(.unreachable) }
     var effects: [Effect] = []
     while let stage = run?.stage {
-      if stage == .looking { effects += carryOverWhatIsHere(on: machine) }
+      if stage == .contents { effects += carryOverWhatIsLost(at: now, on: machine) }
       do throws(Outcome) {
         let requests = try nextRequests(after: stage, at: now, on: &machine)
         // All news are here, and nothing is sealed yet.

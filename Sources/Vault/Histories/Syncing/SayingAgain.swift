@@ -184,7 +184,7 @@ extension History {
           kept[ContentName(new)] = frame
           effects.append(.keep(ContentName(new), frame))
         } else {
-          carried[new] = name
+          carried[new] = carried[name] ?? name
           effects.append(.carry(from: name, to: new))
         }
         // What no segment holds is not kept aside.
