@@ -265,6 +265,7 @@ struct Simulation: Sendable {
         computers[index].machine.keep(SharedSecretBytes(testing: frame), of: content)
       }
     }
+    for case .keep(let content, _) in effects { keepPartsOfTheSame(content.version, on: index) }
     for effect in effects {
       switch effect {
       case .carry(_, let name): noteCarried(name, on: index)
@@ -295,6 +296,20 @@ struct Simulation: Sendable {
         fail(.s6, "device \(index) took another content for a message than its author wrote")
       }
     default: break
+    }
+  }
+
+  /// A store has a capture once, whatever its version: the further parts of one that comes again are here.
+  private mutating func keepPartsOfTheSame(_ name: RecordVersion, on index: Int) {
+    let records = computers[index].history.records
+    guard let entry = records.entry(name.record, name.version), entry.kind == .capture else { return }
+    for (version, other) in records.versions(of: name.record)
+    where version != name.version && other.hashes == entry.hashes {
+      let former = RecordVersion(record: name.record, version: version)
+      for (part, frame) in computers[index].machine.parts(of: former).enumerated() {
+        computers[index].machine.keep(
+          SharedSecretBytes(testing: frame), of: ContentName(name, part: UInt16(part)))
+      }
     }
   }
 

@@ -140,6 +140,15 @@ struct WithheldTests {
     for content in [1, 2] { simulation.perform(.add(device: 0, content: content)) }
     for device in [0, 1] { simulation.perform(.run(device: device, .sync, seed: 0)) }
     simulation.perform(.misbehave(device: 1, .wideReplacement, choice: 1))
+    let device = simulation.computers[0].history.device
+    simulation.perform(.run(device: 0, .sync, seed: 0))
+    let before = Set(simulation.server.objectNames)
+    simulation.perform(.pass(seconds: 2 * 86_400))
+    simulation.perform(.run(device: 0, .sync, seed: 0))
+    // What this device has put there is lost, and it does not believe that the other pack has the contents.
+    let packs = Set(simulation.server.objectNames).subtracting(before).filter { $0.folder == .packs(device) }
+    try #require(!packs.isEmpty)
+    simulation.server.withheld = packs
     // Long enough that the replaced versions are swept.
     for _ in 0..<6 {
       for purpose: Purpose in [.sync, .verify, .sweep] {

@@ -102,7 +102,7 @@ struct RejoinTests {
     #expect(try first.trash().isEmpty && second.trash().isEmpty)
   }
 
-  @Test("What another device says again, and the place loses, is shown by who has it, and can be edited there")
+  @Test("What another device says again, and the place loses, is shown and can be edited where it is")
   func saidAgainAndLost() throws {
     let clock = TestClock()
     let (first, second) = (try SyncedCoffer(clock: clock.clock), try SyncedCoffer(clock: clock.clock))

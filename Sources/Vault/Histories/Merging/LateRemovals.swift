@@ -105,7 +105,9 @@ extension History {
   /// restart.
   mutating func noteSetBackClock(_ entry: ChainEntry, at now: UInt64) {
     let time = steadyTime(now)
-    guard entry.steadyTime + Self.day <= time, entry.segment.operations.contains(where: \.removes) else { return }
+    guard entry.steadyTime + Self.day <= time, entry.segment.operations.contains(where: \.removes) else {
+      return
+    }
     late.begin(at: entry.name, LateRemovals.Moment(time: time, segmentCount: entry.order + 1))
   }
 }

@@ -6,8 +6,8 @@
 internal import Primitives
 
 extension History {
-  /// In a run: takes contents that no pack has from versions that are not shown any more and that no user removed, and gives
-  /// them new places: the other devices need them too.
+  /// In a run: takes contents that no pack has from versions that are not shown any more, and gives them new places: the
+  /// other devices need them too.
   mutating func carryOverWhatIsLost(at now: UInt64, on machine: some Machine) -> [Effect] {
     let lost = Set(contentsToGet.filter { isLost($0, at: now) }.map(\.version))
     var effects: [Effect] = []
@@ -15,13 +15,14 @@ extension History {
       let here = hiddenContents(of: record, on: machine)
       if here.isEmpty { continue }
       for name in names.sorted() {
-        guard let entry = records.entry(record, name.version), let former = here[entry.hashes] else { continue }
+        guard let entry = records.entry(record, name.version),
+          let former = here[KnownContent(kind: entry.kind, hashes: entry.hashes)]
+        else { continue }
         carried[name] = former
         effects.append(.carry(from: former, to: name))
         for part in entry.parts {
-          let content = ContentName(name, part: part)
-          wanted.remove(content)
-          guard let hash = entry.hash(ofPart: part), hasContent(content, on: machine) else { continue }
+          guard let hash = entry.hash(ofPart: part) else { continue }
+          wanted.remove(ContentName(name, part: part))
           outbox.append(
             .place(kind: entry.kind, record: record, version: name.version, part: part, frameHash: hash))
         }
@@ -37,17 +38,30 @@ extension History {
     return isMissedForLong(pack, at: now)
   }
 
-  /// Versions of a record that are here and not shown, by their contents. Of labels, a machine has only the one in force.
-  private func hiddenContents(of record: RecordID, on machine: some Machine) -> [[FrameHash]: RecordVersion] {
-    var here: [[FrameHash]: RecordVersion] = [:]
+  /// Versions of a record that are not shown, and of which all parts are here and open. If a user removed anything of the
+  /// record, its contents may be what that user meant. Of labels, a machine has only the one in force.
+  private func hiddenContents(
+    of record: RecordID, on machine: some Machine
+  ) -> [KnownContent: RecordVersion] {
+    let isRemoved =
+      (records.marks[record] ?? [:]).values.joined().contains { !$0.isReplacement && isInForce($0.by) }
+      || pendingChanges(of: record).contains { if case .remove = $0 { true } else { false } }
+    guard !isRemoved else { return [:] }
+    var here: [KnownContent: RecordVersion] = [:]
     for (version, entry) in records.versions(of: record).sorted(by: { $0.version < $1.version })
     where entry.kind != .label && (!counts(entry) || isGone(record, version, heldCounts: false)) {
       let name = RecordVersion(record: record, version: version)
-      let isRemoved = (records.marks[record]?[version] ?? []).contains { !$0.isReplacement && isInForce($0.by) }
-      guard !isRemoved, entry.wantedParts.allSatisfy({ hasContent(ContentName(name, part: $0), on: machine) })
+      guard entry.parts.allSatisfy({ hasContent(ContentName(name, part: $0), on: machine) }),
+        content(ContentName(name), on: machine) != nil
       else { continue }
-      here[entry.hashes] = name
+      here[KnownContent(kind: entry.kind, hashes: entry.hashes)] = name
     }
     return here
   }
+}
+
+/// What two versions have in common that say the same.
+private struct KnownContent: Hashable {
+  let kind: RecordKind
+  let hashes: [FrameHash]
 }

@@ -309,6 +309,9 @@ extension History {
     let all = places(of: name)
     // Where readers look first must be right: behind it, damage may be older than this look at packs.
     if let first = all.first, let pack = pack(at: first), damagedPacks.contains(pack.hash) { return false }
+    // Who has written it knows a place that is none of a bad member's.
+    let own = all.filter { $0.segment.device == device }
+    guard own.isEmpty else { return own.contains { isWhole($0, in: run) } }
     return all.contains { place in
       // Of others, only the place that the content came with: a later one may be noise. Further parts come before their
       // addition.
@@ -316,7 +319,7 @@ extension History {
         added == place.segment
           || (name.part > 0 && added.device == place.segment.device && place.segment.number <= added.number)
       }
-      return (isOriginal || place.segment.device == device) && isWhole(place, in: run)
+      return isOriginal && isWhole(place, in: run)
     }
   }
 
