@@ -75,13 +75,16 @@ extension Synchronizer {
 
   /// The versions of a message that rows are: of each row its own, and what is shown of those that have the same content.
   private func versions(of message: MessageID, in rows: [MessageID]) -> Set<Version> {
-    let shown = Set(history.shownVersions(of: message).map(\.version))
-    return Set(
-      rows.flatMap { row in
-        contents.entries(of: row).enumerated().filter { index, entry in
-          entry.message == message && (index == 0 || shown.contains(entry.version))
-        }.map(\.element.version)
-      })
+    var versions: Set<Version> = []
+    for row in rows {
+      let entries = contents.entries(of: row)
+      guard let own = entries.first, own.message == message else { continue }
+      versions.insert(own.version)
+      if entries.count == 1 { continue }
+      let shown = Set(history.shownVersions(of: message).map(\.version))
+      versions.formUnion(entries.map(\.version).filter(shown.contains))
+    }
+    return versions
   }
 
   private func takeFresh(_ rows: [MessageID]) throws {

@@ -71,6 +71,13 @@ struct SimulatedMachine: Machine, Sendable {
 
   mutating func keep(_ frame: SharedSecretBytes, of content: ContentName) { hashed.keep(frame, of: content) }
 
+  /// The content of a version is that of another one as well.
+  mutating func carry(_ former: RecordVersion, to version: RecordVersion) {
+    for (part, frame) in parts(of: former).enumerated() {
+      keep(SharedSecretBytes(testing: frame), of: ContentName(version, part: UInt16(part)))
+    }
+  }
+
   mutating func drop(_ version: RecordVersion) { hashed.drop(version) }
 
   /// The parts of a version's content that are here, from the first on; nothing in a simulation is secret.

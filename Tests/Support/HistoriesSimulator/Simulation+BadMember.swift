@@ -38,7 +38,7 @@ extension Simulation {
             frameHash: known.hash, place: Place(pack: 0, entry: UInt32(number + 1))))
       }
     case .wideRemoval:
-      for known in history.knownVersions(limit: 40) {
+      for known in history.knownAdditions(limit: 40) {
         segment.operations.append(.remove(Removal(record: known.name.record, versions: [known.name.version])))
         spoiled[known.name] = spoiled[known.name] ?? now
       }
@@ -46,13 +46,8 @@ extension Simulation {
       // The same contents, in a pack that has none.
       segment.packs = [put(pack: bytes(700), index)]
       for known in history.knownAdditions(limit: 20) {
-        let new = Addition(
-          kind: known.kind, record: known.record, storedAt: now,
-          version: Addition.version(
-            kind: known.kind, lamport: segment.lamport, device: segment.device, record: known.record,
-            storedAt: now, replaces: [known.version], frameHash: known.frameHash, further: known.further),
-          replaces: [known.version], frameHash: known.frameHash, place: Place(pack: 0, entry: 1),
-          further: known.further)
+        let new = addition(
+          segment, known.record, known.hashes, kind: known.kind, replaces: [known.version], entry: 1)
         for (number, hash) in new.further.enumerated() {
           segment.operations.append(
             .place(
@@ -61,11 +56,10 @@ extension Simulation {
                 place: Place(pack: 0, entry: UInt32(number + 2)))))
         }
         segment.operations.append(.add(new))
-        let name = RecordVersion(record: known.record, version: known.version)
-        spoiled[name] = spoiled[name] ?? now
+        spoiled[known.name] = spoiled[known.name] ?? now
       }
     case .wideReplacement:
-      let known = history.knownVersions(limit: 20)
+      let known = history.knownAdditions(limit: 20)
       guard !known.isEmpty else { return }
       let frames = known.indices.map { Array("spoiled \(choice) \($0)".utf8) }
       let pack = Pack.seal(
@@ -146,12 +140,20 @@ extension Simulation {
     _ segment: Segment, _ record: RecordID, _ frame: [UInt8], replaces: [Version], entry: Int,
     further: [FrameHash] = []
   ) -> Addition {
-    let hash = FrameHash(hashing: frame)
+    addition(segment, record, [FrameHash(hashing: frame)] + further, replaces: replaces, entry: entry)
+  }
+
+  /// - Parameter hashes: of all parts.
+  private func addition(
+    _ segment: Segment, _ record: RecordID, _ hashes: [FrameHash], kind: RecordKind = .message,
+    replaces: [Version], entry: Int
+  ) -> Addition {
+    let further = Array(hashes.dropFirst())
     let version = Addition.version(
-      lamport: segment.lamport, device: segment.device, record: record, storedAt: now, replaces: replaces,
-      frameHash: hash, further: further)
+      kind: kind, lamport: segment.lamport, device: segment.device, record: record, storedAt: now,
+      replaces: replaces, frameHash: hashes[0], further: further)
     return Addition(
-      record: record, storedAt: now, version: version, replaces: replaces, frameHash: hash,
+      kind: kind, record: record, storedAt: now, version: version, replaces: replaces, frameHash: hashes[0],
       place: Place(pack: 0, entry: UInt32(entry)), further: further)
   }
 
@@ -196,29 +198,17 @@ extension Simulation {
 extension History {
   /// Contents in segments, with all parts, in the order of the segments.
   fileprivate func knownContents(limit: Int) -> [(name: ContentName, hash: FrameHash)] {
-    chains.ordered.filter { $0.name.device != device }.flatMap { entry in
-      entry.segment.operations.flatMap { operation -> [(name: ContentName, hash: FrameHash)] in
-        guard case .add(let addition) = operation else { return [] }
-        return ([addition.frameHash] + addition.further).enumerated().map { part, hash in
-          (ContentName(record: addition.record, version: addition.version, part: UInt16(part)), hash)
-        }
-      }
+    knownAdditions(limit: .max).flatMap { added in
+      added.hashes.enumerated().map { part, hash in (ContentName(added.name, part: UInt16(part)), hash) }
     }.suffix(limit)
   }
 
-  /// Versions of messages in segments, in the order of the segments.
-  fileprivate func knownVersions(limit: Int) -> [(name: RecordVersion, hash: FrameHash)] {
-    knownAdditions(limit: limit).map {
-      (RecordVersion(record: $0.record, version: $0.version), $0.frameHash)
-    }
-  }
-
   /// What others have added, in the order of the segments.
-  fileprivate func knownAdditions(limit: Int) -> [Addition] {
+  fileprivate func knownAdditions(limit: Int) -> [PendingAddition] {
     chains.ordered.filter { $0.name.device != device }.flatMap { entry in
       entry.segment.operations.compactMap { operation in
         guard case .add(let addition) = operation else { return nil }
-        return addition
+        return PendingAddition(addition)
       }
     }.suffix(limit)
   }

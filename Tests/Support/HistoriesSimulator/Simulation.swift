@@ -259,12 +259,7 @@ struct Simulation: Sendable {
         computers[index].machine.keep(frame, of: ContentName(content.version, part: UInt16(part + 1)))
       }
     }
-    for case .carry(let former, let name) in effects {
-      for (part, frame) in computers[index].machine.parts(of: former).enumerated() {
-        let content = ContentName(name, part: UInt16(part))
-        computers[index].machine.keep(SharedSecretBytes(testing: frame), of: content)
-      }
-    }
+    for case .carry(let former, let name) in effects { computers[index].machine.carry(former, to: name) }
     for case .keep(let content, _) in effects { keepPartsOfTheSame(content.version, on: index) }
     for effect in effects {
       switch effect {
@@ -305,11 +300,7 @@ struct Simulation: Sendable {
     guard let entry = records.entry(name.record, name.version), entry.kind == .capture else { return }
     for (version, other) in records.versions(of: name.record)
     where version != name.version && other.hashes == entry.hashes {
-      let former = RecordVersion(record: name.record, version: version)
-      for (part, frame) in computers[index].machine.parts(of: former).enumerated() {
-        computers[index].machine.keep(
-          SharedSecretBytes(testing: frame), of: ContentName(name, part: UInt16(part)))
-      }
+      computers[index].machine.carry(RecordVersion(record: name.record, version: version), to: name)
     }
   }
 

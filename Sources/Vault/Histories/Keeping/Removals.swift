@@ -33,7 +33,7 @@ extension History {
     var found: [DeviceID: [RecordID: UInt64]] = [:]
     for record in names where records.kind(of: record) != .label && shownVersions(of: record).isEmpty {
       for mark in (records.marks[record] ?? [:]).values.joined()
-      where !mark.isReplacement && mark.by.device != device && isInForce(mark.by) {
+      where mark.by.device != device && removes(mark) {
         guard let cameAt = chains.entries[mark.by]?.cameAt, cameAt >= time else { continue }
         let first = found[mark.by.device]?[record] ?? cameAt
         found[mark.by.device, default: [:]][record] = min(first, cameAt)
@@ -52,13 +52,12 @@ extension History {
   /// waited to be sent was older than its segment: then its own lamport number tells.
   /// - Parameter ofThisDeviceAlone: whether only removals of this device are meant.
   public func crossesRemoval(_ name: RecordVersion, ofThisDeviceAlone: Bool) -> Bool {
-    let pending = pendingChanges(of: name.record)
-    if pending.contains(where: { if case .remove = $0 { true } else { false } }) { return true }
+    if hasWaitingRemoval(of: name.record) { return true }
     guard let marks = records.marks[name.record], let entry = records.entry(name.record, name.version) else {
       return false
     }
     let removals = marks.values.joined().filter { mark in
-      !mark.isReplacement && (!ofThisDeviceAlone || mark.by.device == device) && isInForce(mark.by)
+      (!ofThisDeviceAlone || mark.by.device == device) && removes(mark)
     }
     return entry.isAdded { adder in
       removals.contains { removal in
@@ -66,6 +65,11 @@ extension History {
           || name.version.lamport <= chains.entries[removal.by]?.segment.lamport ?? 0
       }
     }
+  }
+
+  /// Whether a removal of a record waits here.
+  func hasWaitingRemoval(of record: RecordID) -> Bool {
+    pendingChanges(of: record).contains { if case .remove = $0 { true } else { false } }
   }
 
   /// The times from the beginning of the last group of many that follow one another within an hour; all without one.

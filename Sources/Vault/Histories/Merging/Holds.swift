@@ -25,7 +25,7 @@ struct Holds: Sendable {
     var isHeld = false
 
     mutating func add(_ entry: ChainEntry, _ versions: [RecordVersion]) {
-      while let first = segments.first, first.appliedAt + 86_400 <= entry.appliedAt {
+      while let first = segments.first, first.appliedAt + Limits.day <= entry.appliedAt {
         segments.removeFirst()
         forget(first.versions)
       }
@@ -58,6 +58,9 @@ extension History {
 
   /// Whether the removals and replacements of a segment hide what they name here.
   func isInForce(_ name: SegmentName) -> Bool { counts(name) && !isHeld(name) }
+
+  /// Whether a mark is of a removal, and in force.
+  func removes(_ mark: Mark) -> Bool { !mark.isReplacement && isInForce(mark.by) }
 
   /// Whether anything is held that counts.
   var holdsSomething: Bool {

@@ -96,16 +96,14 @@ extension History {
   /// A run begins. A day is close enough.
   mutating func noteRun(at now: UInt64) {
     latestRun = min(latestRun, now + Chains.mostSetBack)
-    if latestRun + Self.day <= now { latestRun = now }
+    if latestRun + Limits.day <= now { latestRun = now }
   }
-
-  private static let day: UInt64 = 86_400
 
   /// A removal comes while the clock is a day or more behind the time of an earlier run, which no segment tells after a
   /// restart.
   mutating func noteSetBackClock(_ entry: ChainEntry, at now: UInt64) {
     let time = steadyTime(now)
-    guard entry.steadyTime + Self.day <= time, entry.segment.operations.contains(where: \.removes) else {
+    guard entry.steadyTime + Limits.day <= time, entry.segment.operations.contains(where: \.removes) else {
       return
     }
     late.begin(at: entry.name, LateRemovals.Moment(time: time, segmentCount: entry.order + 1))

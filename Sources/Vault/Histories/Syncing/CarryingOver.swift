@@ -20,8 +20,7 @@ extension History {
         else { continue }
         carried[name] = former
         effects.append(.carry(from: former, to: name))
-        for part in entry.parts {
-          guard let hash = entry.hash(ofPart: part) else { continue }
+        for (part, hash) in zip(entry.parts, entry.hashes) {
           wanted.remove(ContentName(name, part: part))
           outbox.append(
             .place(kind: entry.kind, record: record, version: name.version, part: part, frameHash: hash))
@@ -43,10 +42,8 @@ extension History {
   private func hiddenContents(
     of record: RecordID, on machine: some Machine
   ) -> [KnownContent: RecordVersion] {
-    let isRemoved =
-      (records.marks[record] ?? [:]).values.joined().contains { !$0.isReplacement && isInForce($0.by) }
-      || pendingChanges(of: record).contains { if case .remove = $0 { true } else { false } }
-    guard !isRemoved else { return [:] }
+    let isRemoved = (records.marks[record] ?? [:]).values.joined().contains { removes($0) }
+    guard !isRemoved, !hasWaitingRemoval(of: record) else { return [:] }
     var here: [KnownContent: RecordVersion] = [:]
     for (version, entry) in records.versions(of: record).sorted(by: { $0.version < $1.version })
     where entry.kind != .label && (!counts(entry) || isGone(record, version, heldCounts: false)) {

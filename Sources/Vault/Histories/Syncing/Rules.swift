@@ -21,6 +21,7 @@ struct Limits: Sendable {
   var patience: UInt64 = 86_400
   /// Seconds without a segment after which a device writes an empty one.
   var heartbeat: UInt64 = 7 * 86_400
+  static let day: UInt64 = 86_400
   static let week: UInt64 = 7 * 86_400
   /// Seconds by which the clocks of device and server may differ when something is deleted.
   var clockSkew: UInt64 = 300

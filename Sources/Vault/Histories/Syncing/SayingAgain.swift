@@ -126,9 +126,7 @@ extension History {
   private func removedElsewhere(_ added: PendingAddition) -> [(version: Version, entry: VersionEntry)] {
     records.versions(of: added.record).filter { version, entry in
       version != added.version && entry.isSame(added.hashes, added.storedAt)
-        && (records.marks[added.record]?[version] ?? []).contains { mark in
-          !mark.isReplacement && isInForce(mark.by)
-        }
+        && (records.marks[added.record]?[version] ?? []).contains { removes($0) }
     }
   }
 
