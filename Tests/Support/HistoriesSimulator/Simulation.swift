@@ -345,8 +345,21 @@ struct Simulation: Sendable {
     {
       fail(.s6, "device \(index) erased too early what it had shown")
     }
-    guard removed[name] == nil, spoiled[name] == nil, !isSaidAgain(name, on: index) else { return }
+    guard removed[name] == nil, spoiled[name] == nil, !isSaidAgain(name, on: index),
+      !isRemovedAsAnother(name, on: index)
+    else { return }
     fail(.s6, "device \(index) erased what nobody removed")
+  }
+
+  /// Whether no user wrote a version, and it says what a user removed: a bad member said that again, and a removal that
+  /// waited was meant for it too.
+  private func isRemovedAsAnother(_ name: RecordVersion, on index: Int) -> Bool {
+    let records = computers[index].history.records
+    guard written[name] == nil, let entry = records.entry(name.record, name.version) else { return false }
+    return records.versions(of: name.record).contains { version, other in
+      other.hashes == entry.hashes && other.storedAt == entry.storedAt
+        && removed[RecordVersion(record: name.record, version: version)] != nil
+    }
   }
 
   /// Whether a version is replaced by another one, which a computer has and in which the author, or another copy of it, said
