@@ -125,12 +125,12 @@ extension Synchronizer {
   }
 
   /// Gets what is new before a change of the account.
-  /// - Throws: `SyncError.remote`, `.refused` when that did not end well; else as a run.
+  /// - Throws: `SyncError.stopped`, `.remote`, `.refused` when that did not end well; else as a run.
   func pull(at remote: any Remote, progress: (SyncReport) -> Bool) throws {
     let before = try run(.sync, at: remote, progress: progress)
     guard before.outcome == .complete || before.outcome == .noSafeEpoch else {
+      guard !before.isStopped else { throw SyncError.stopped }
       if let error = before.remoteError { throw SyncError.remote(error) }
-      if before.outcome == .unreachable { throw SyncError.stopped }
       throw awaitsApproval ? SyncError.notApproved : .refused(before.outcome)
     }
   }

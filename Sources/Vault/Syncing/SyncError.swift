@@ -84,4 +84,18 @@ public struct SyncReport: Sendable {
   public var expectedByteCount: Int?
   /// The remote's last error, when the outcome is `Outcome.unreachable`.
   public var remoteError: RemoteError?
+  /// Whether the user stopped it before its end; the outcome is `Outcome.unreachable`.
+  public var isStopped = false
+
+  /// What came and was sent in an earlier run.
+  mutating func add(_ earlier: SyncReport) {
+    newCount += earlier.newCount
+    newCaptureCount += earlier.newCaptureCount
+    changedCount += earlier.changedCount
+    sentCount += earlier.sentCount
+    putBackCount += earlier.putBackCount
+    removed.formUnion(earlier.removed)
+    parallel.formUnion(earlier.parallel)
+    returned.formUnion(earlier.returned)
+  }
 }

@@ -21,7 +21,10 @@ extension Synchronizer {
       return false
     }
     let label = try label(of: capture.id, at: remote)
-    if isNew { try alone { _ = try apply([], [.insert(capture, label)]) { _, _ in } } }
+    // It is shown when all of it is here: a process that is killed before that leaves nothing that the account lacks.
+    if isNew {
+      try alone { _ = try apply([], [.insert(capture, label), .setHidden(capture.id, true)]) { _, _ in } }
+    }
     let sent = SentCapture(capture: capture)
     do {
       try store.filling { filling in
@@ -33,7 +36,6 @@ extension Synchronizer {
         }
       }
     } catch {
-      // A capture that the history does not know must be whole.
       if isNew { try alone { _ = try apply([], [.erase(capture.id)]) { _, _ in } } }
       switch error {
       case SyncError.partMissing, CaptureError.corrupt: return false
@@ -45,7 +47,7 @@ extension Synchronizer {
       try add(sent)
       if label != CaptureLabel() { try addLabel(SentLabel(capture.id, label), replacing: []) }
       try machine.checkStep()
-      try save([], isNew ? [] : [.setHidden(capture.id, false), .setLabel(capture.id, label)])
+      try save([], [.setHidden(capture.id, false), .setLabel(capture.id, label)])
     }
     return true
   }

@@ -65,7 +65,11 @@ extension Synchronizer {
   }
 
   /// The user says that what a device removed or replaced, and what is held here, is right.
-  public func confirm(_ device: DeviceID) throws { try carryOut(.confirm(device, at: now)) }
+  public func confirm(_ device: DeviceID) throws {
+    try carryOut(.confirm(device, at: now))
+    // A replacement that was held changes no row when it comes into force.
+    try alone { try save([]) }
+  }
 
   /// Gives this device a new identifier with new keys, and leaves the old one to whoever else has it, or to the
   /// revocation that took it out. What waits here, and what of the old one does not count, is said again.
@@ -89,6 +93,7 @@ extension Synchronizer {
   ) throws -> SyncReport {
     let slot = try openSlot(with: secret, at: remote)
     let before = try run(.sync, at: remote, progress: progress)
+    guard !before.isStopped else { throw SyncError.stopped }
     switch before.outcome {
     case .complete, .cloned, .revoked, .notMember, .noSafeEpoch: break
     default: throw before.remoteError.map { SyncError.remote($0) } ?? SyncError.refused(before.outcome)

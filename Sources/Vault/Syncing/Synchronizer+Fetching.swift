@@ -37,11 +37,20 @@ extension Synchronizer {
       var reader = reader(of: rows, fromPart: 1, at: remote, progress)
       return try store.filling { filling in
         var broken: [CaptureID] = []
-        for row in rows where try !fill(row.id, store, &filling, &reader) {
+        var damage: CaptureError?
+        for row in rows {
+          do {
+            if try fill(row.id, store, &filling, &reader) { continue }
+          } catch CaptureError.corrupt(let part) {
+            // The others are still got.
+            damage = .corrupt(part)
+            continue
+          }
           // Of a place that is not the account's, nothing has parts.
           guard try !broken.isEmpty || isThere(at: remote) else { throw SyncError.refused(.empty) }
           broken.append(row.id)
         }
+        if let damage { throw damage }
         return broken
       }
     }

@@ -2,6 +2,7 @@
 //
 // What a revocation cut off, as its user looks through it and takes some of it in: that becomes a change of this device.
 
+internal import Captures
 public import Histories
 public import Primitives
 public import Remotes
@@ -72,6 +73,8 @@ extension Synchronizer {
       rows += segment.removed.compactMap(shownRow)
     }
     let titles = try titles(of: rows)
+    // Hidden ones, too. While captures are damaged, nothing is said of them.
+    let labels = try (captures.captures() ?? [:]).mapValues(\.label.title).filter { !$0.value.isEmpty }
     return segments.flatMap { segment in
       func change(
         _ kind: QuarantinedChange.Kind, _ message: MessageID, storedAt: UInt64?, row: MessageID?
@@ -79,7 +82,8 @@ extension Synchronizer {
         QuarantinedChange(
           kind: kind, device: segment.name.device, deviceName: segment.deviceName,
           number: segment.name.number, cameAt: Int64(clamping: segment.cameAt), message: message,
-          storedAt: storedAt.map { Int64(clamping: $0) }, title: row.flatMap { titles[$0] })
+          storedAt: storedAt.map { Int64(clamping: $0) }, title: row.flatMap { titles[$0] } ?? labels[message]
+        )
       }
       return segment.versions.map { version, storedAt in
         let kind: QuarantinedChange.Kind = history.kind(of: version) == .capture ? .capture : .version

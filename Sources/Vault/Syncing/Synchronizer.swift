@@ -60,7 +60,12 @@ public final class Synchronizer {
     self.history = history
     self.state = state
     self.storedEpochs = storedEpochs
-    takesLocalChanges = !history.awaitsKeys
+    takesLocalChanges = !history.awaitsKeys && !Self.isNewcomer(history)
+  }
+
+  /// Whether this device may not have taken what the others said before it joined: it has said nothing yet.
+  private static func isNewcomer(_ history: History) -> Bool {
+    history.devices.count > 1 && history.devices.first { $0.isThisDevice }?.lastNews == nil
   }
 
   var now: UInt64 { UInt64(clamping: clock.now()) }
@@ -78,17 +83,15 @@ public final class Synchronizer {
     _ purpose: Purpose, at remote: any Remote, progress: (SyncReport) -> Bool = { _ in true }
   ) throws -> SyncReport {
     precondition(purpose != .sweep, "somebody has to allow what a sweep deletes")
-    let first = try run(purpose, at: remote, deletes: { _ in false }, progress: progress)
-    guard !takesLocalChanges, first.outcome == .complete else { return first }
-    // This device has joined and has everything: now the others get what it had before.
-    takesLocalChanges = true
     var report = try run(purpose, at: remote, deletes: { _ in false }, progress: progress)
-    report.newCount += first.newCount
-    report.newCaptureCount += first.newCaptureCount
-    report.changedCount += first.changedCount
-    report.removed.formUnion(first.removed)
-    report.parallel.formUnion(first.parallel)
-    report.returned.formUnion(first.returned)
+    // A device that has joined has everything now, and the others get what it had before. Captures that the account has
+    // already end a run before all are looked at: each step hashes so many bytes.
+    while report.outcome == .complete, !takesLocalChanges || captureChanges.freshCount > 0 {
+      takesLocalChanges = true
+      let earlier = report
+      report = try run(purpose, at: remote, deletes: { _ in false }, progress: progress)
+      report.add(earlier)
+    }
     return report
   }
 
@@ -121,7 +124,10 @@ public final class Synchronizer {
       if case (.delete, .done) = (request, answer) { report.deletedCount += 1 }
       report.requestCount = queue.count
       report.byteCount = queue.byteCount
-      guard progress(report) else { break }
+      guard progress(report) else {
+        report.isStopped = true
+        break
+      }
       (requests, outcome) = try carryOut(.answer(request, answer, at: now))
       queue.add(requests)
     }
@@ -130,7 +136,7 @@ public final class Synchronizer {
     report.remoteError = queue.lastError
     report.alarms = history.alarms
     report.awaitedCount = history.awaitedCount
-    report.waitingCount = history.waitingCount
+    report.waitingCount = history.waitingCount + changes.freshCount + captureChanges.freshCount
     // A device that has stopped has asked for no content.
     report.missingCount = history.stop == nil ? history.missingContentCount + lost.count : 0
     report.onlyHereCount = try onlyHereCount()

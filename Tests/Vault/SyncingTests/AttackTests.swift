@@ -54,6 +54,39 @@ struct AttackTests {
     #expect(try third.trash() == [ids[1]])
   }
 
+  @Test("A join that ends early brings back nothing that was removed elsewhere, whenever it ends")
+  func interruptedJoin() throws {
+    func copy(_ home: TemporaryHome) throws -> TemporaryHome {
+      let copy = try TemporaryHome()
+      try FileManager.default.copyItem(atPath: home.path, toPath: copy.path)
+      return copy
+    }
+    let ids = try ["one", "other"].map { try first.add($0) }
+    let former = try copy(first.place)
+    try first.makeAccount(at: folder.remote, folder: folder.path)
+    try first.edit(ids[0], "two")
+    try first.coffer.removeMessage(ids[1])
+    try first.sync(at: folder.remote)
+    var (limit, joinedCount, isWhole) = (0, 0, false)
+    while !isWhole {
+      let here = try RemoteFolder()
+      try folder.copy(into: here)
+      let owner = try SyncedCoffer(opening: copy(first.place))
+      let third = try SyncedCoffer(opening: copy(former))
+      let stopping = StoppingRemote(here.remote, after: limit, carriesLastOut: limit % 4 == 0)
+      isWhole = (try? third.join(owner, at: stopping, name: "third"))?.outcome == .complete
+      limit += 2
+      guard try third.coffer.account.exists() else { continue }
+      joinedCount += 1
+      #expect(try third.sync(at: here.remote).outcome == .complete)
+      #expect(try third.trash() == [ids[1]] && third.shown().values.map(\.text) == ["two"], "\(limit)")
+      try owner.sync(at: here.remote)
+      #expect(try owner.shown().values.map(\.text) == ["two"], "\(limit)")
+      #expect(try owner.history(ids[0]) == ["one", "two"] && owner.trash() == [ids[1]], "\(limit)")
+    }
+    #expect(joinedCount > 3)
+  }
+
   @Test(
     "A device that leaves and joins again brings no former version back, and sends what it changed meanwhile")
   func joiningAgain() throws {

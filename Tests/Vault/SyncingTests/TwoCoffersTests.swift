@@ -56,6 +56,23 @@ struct TwoCoffersTests {
     #expect(try folder.files() == before)
   }
 
+  @Test("So many edits at once are held until the user confirms them, and a confirmation stays")
+  func confirmation() throws {
+    let ids = try (0..<110).map { try first.add("text \($0)") }
+    try link()
+    for id in ids { try second.edit(id, "edited") }
+    try second.sync(at: folder.remote)
+    try first.sync(at: folder.remote)
+    func heldCount() throws -> Int {
+      try first.coffer.account.open().devices.reduce(0) { $0 + $1.heldCount }
+    }
+    #expect(try heldCount() > 100)
+    try first.coffer.account.open().confirm(second.device())
+    #expect(try heldCount() == 0)
+    try settle()
+    #expect(try heldCount() == 0 && Set(first.shown().values.map(\.text)) == ["edited"])
+  }
+
   @Test("Edits travel with their history, removals go to the trash, and what is put back comes back")
   func changes() throws {
     let ids = try (0..<4).map { try first.add("text \($0)") }
