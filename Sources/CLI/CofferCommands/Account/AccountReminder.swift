@@ -17,10 +17,18 @@ struct AccountReminder {
     self.context = context
   }
 
+  /// The passphrase is changed: an account that does not open is a warning.
   /// - Parameter new: the coffer's passphrase now. It may be the one that another device has given the account.
-  func passphraseChanged(to new: borrowing Passphrase) throws {
+  func passphraseChanged(to new: borrowing Passphrase) {
     guard hasAccount else { return }
-    if try coffer.account.open().noteOwnPassphrase(AccountSecret(new, isOwn: true)) { return }
+    do {
+      if try coffer.account.open().noteOwnPassphrase(AccountSecret(new, isOwn: true)) { return }
+    } catch {
+      let failure = Failure(error)
+      Warning(code: failure.code, message: "the account: \(failure.message)", hint: failure.hint ?? "").tell(
+        isJSON: context.isJSON)
+      return
+    }
     context.remark("The account has another one: 'coffer account passphrase' gives it this one.")
   }
 

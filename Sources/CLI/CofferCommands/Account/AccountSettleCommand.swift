@@ -53,8 +53,10 @@ struct AccountSettleCommand: CofferCommand {
     }
     guard let fork = open.synchronizer.ownerFork, news.outcome != .unreachable else {
       // Without a safe epoch, keys are what is missing.
-      if news.outcome != .noSafeEpoch { try SyncEnding(news, open.synchronizer).check(context) }
-      return try handOut(open, secret, at: remote, context)
+      if ![.complete, .noSafeEpoch].contains(news.outcome) {
+        try SyncEnding(news, open.synchronizer).check(context)
+      }
+      return try handOut(open, secret, news, at: remote, context)
     }
     let (view, number) = try OwnerForkWords.choose(fork, branch, context)
     let (report, isOfBranch) = try account.watching("settling", context) { goesOn in
@@ -77,8 +79,11 @@ struct AccountSettleCommand: CofferCommand {
     }
   }
 
+  /// What is wrong at the place stops no keys.
+  /// - Parameter news: the run before.
   private func handOut(
-    _ open: OpenAccount, _ secret: AccountSecret, at remote: any Remote, _ context: CommandContext
+    _ open: OpenAccount, _ secret: AccountSecret, _ news: SyncReport, at remote: any Remote,
+    _ context: CommandContext
   ) throws {
     let isNeeded = open.synchronizer.needsSlot
     var chosen: (view: OwnerForkWords, number: Int)?
@@ -97,6 +102,8 @@ struct AccountSettleCommand: CofferCommand {
       }
       try SyncEnding(report, open.synchronizer).check(context)
       guard chosen == nil else { return }
+    } else if news.outcome == .complete {
+      try SyncEnding(news, open.synchronizer).check(context)
     }
     if context.isJSON { return JSON.print(Answer(branches: [])) }
     context.remark(isNeeded ? "Every device can get all keys now." : "There is nothing to settle.")

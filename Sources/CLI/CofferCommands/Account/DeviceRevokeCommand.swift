@@ -62,6 +62,7 @@ struct DeviceRevokeCommand: CofferCommand {
     if let since {
       // The question counts what the revocation will cut off.
       let news = try open.run("syncing", .sync, context)
+      guard !news.isStopped else { throw Failure.interrupted("nothing was revoked") }
       guard [.complete, .unreachable, .noSafeEpoch].contains(news.outcome) else {
         throw Failure(outcome: news.outcome, news.remoteError)
       }

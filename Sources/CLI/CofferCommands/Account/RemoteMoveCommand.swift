@@ -46,12 +46,11 @@ struct RemoteMoveCommand: CofferCommand {
     let coffer = try context.open(opening)
     let synchronizer = try coffer.account.open()
     guard !synchronizer.awaitsApproval else { throw SyncError.notApproved }
-    let status = try synchronizer.status()
-    if let stop = status.stop { throw Failure(outcome: stop, nil) }
+    if let stop = try synchronizer.status().stop { throw Failure(outcome: stop, nil) }
     let wasThere = try synchronizer.isThere(at: remote)
-    if !wasThere { try checkMayFill(synchronizer, missing: status.missingCount, place, context) }
     let last = try OpenAccount(coffer, synchronizer).run("getting what is new", .sync, context)
     guard !Interruption.isRequested else { throw Failure.interrupted("nothing was moved") }
+    if !wasThere { try checkMayFill(synchronizer, place, context) }
     try synchronizer.move(to: place)
     coffer.noteAccountChange(.accountMoved)
     let account = try OpenAccount(coffer, synchronizer)
@@ -86,7 +85,7 @@ struct RemoteMoveCommand: CofferCommand {
 
   /// Nobody but the old place may have what this device lacks.
   private func checkMayFill(
-    _ synchronizer: Synchronizer, missing missingCount: Int, _ place: RemotePlace, _ context: CommandContext
+    _ synchronizer: Synchronizer, _ place: RemotePlace, _ context: CommandContext
   ) throws {
     let awayCount = try synchronizer.capturesElsewhere().count
     guard awayCount == 0 else {
@@ -96,6 +95,7 @@ struct RemoteMoveCommand: CofferCommand {
         hint: "'coffer capture keep --all' gets them; or copy the old place with its own tools first"
       )
     }
+    let missingCount = try synchronizer.status().missingCount
     guard missingCount == 0 else { throw Failure.missingContents(missingCount) }
     guard !yes else { return }
     let (count, captureCount) = synchronizer.shownCounts

@@ -51,7 +51,7 @@ struct SyncEnding {
     for news in news { Warning(news).tell(isJSON: context.isJSON) }
     let surprises = surprises
     for warning in surprises { warning.tell(isJSON: context.isJSON) }
-    if report.outcome == .unreachable, report.remoteError == nil || Interruption.isRequested {
+    if report.isStopped || (report.outcome == .unreachable && Interruption.isRequested) {
       throw Failure.interrupted("what was sent is safe", hint: "'coffer sync' goes on")
     }
     if awaitsApproval, report.outcome == .notMember { throw SyncError.notApproved }

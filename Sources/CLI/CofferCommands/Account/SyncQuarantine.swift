@@ -77,7 +77,7 @@ struct SyncQuarantine {
       case .removal: "removed "
       case .captureRemoval: "removed a capture "
       }
-    let title = change.title ?? (change.kind.isAddition ? "(not here)" : "")
+    let title = change.title ?? (change.kind == .version ? "(not here)" : "")
     return
       "\(id)  \(LocalTime.shown(change.cameAt))  \(change.deviceName) \(String(change.number))  \(what)\(title)"
   }
@@ -86,7 +86,9 @@ struct SyncQuarantine {
 
   func take(_ words: [String], _ context: CommandContext) throws {
     let chosen = try words == ["all"] ? notShared() : words.map(message)
-    let taking = try account.synchronizer.takeFromQuarantine(chosen) { try account.place.reached() }
+    let taking = try OpenAccount.watching("taking", context) { _ in
+      try account.synchronizer.takeFromQuarantine(chosen) { try account.place.reached() }
+    }
     if !taking.taken.isEmpty {
       account.coffer.noteAccountChange(.quarantineTaken, count: taking.taken.count)
     }
@@ -104,7 +106,7 @@ struct SyncQuarantine {
     guard taking.unreadable.isEmpty else {
       throw Failure(
         .corrupt, "remote_incomplete",
-        "\(taking.unreadable.count.counted("message")) cannot be read: the content is not at the place, or damaged",
+        "\(taking.unreadable.count.counted("message or capture", "messages and captures")) cannot be read: the content is not at the place, or damaged",
         hint: "on a device that has it: 'coffer remote verify --read 100', then try again")
     }
   }
@@ -128,10 +130,12 @@ struct SyncQuarantine {
       $0.message.description == text || text.count >= 4 && $0.message.description.hasSuffix(text)
     }
     let found = Set(meant.filter(\.kind.isAddition).map(\.message))
-    if found.isEmpty, !meant.isEmpty {
+    if found.isEmpty, let removal = meant.first {
+      let isCapture = removal.kind == .captureRemoval
       throw Failure(
-        .missing, "message_not_found", "this is a removal that has no effect: the message is here",
-        hint: "'coffer remove' removes it")
+        .missing, "message_not_found",
+        "this is a removal that has no effect: the \(isCapture ? "capture" : "message") is here",
+        hint: isCapture ? "'coffer capture remove' removes it" : "'coffer remove' removes it")
     }
     guard let message = found.first else {
       throw Failure(

@@ -44,6 +44,8 @@ struct BackupCommand: CofferCommand {
     let byteCount: Int
     let messages: Int
     let captures: Int
+    /// Captures without photos in the file: they are not on this device.
+    let capturesWithoutPhotos: Int
     let contacts: Int
     /// Those whose private parts are in the file.
     let identities: Int
@@ -110,12 +112,13 @@ struct BackupCommand: CofferCommand {
 
   private func tell(_ report: BackupReport, _ coffer: Coffer, _ context: CommandContext) throws {
     let leftOut = report.identityCount - report.privatePartCount
+    let awayCount = try coffer.captures.listing().captures.count { !$0.isWhole }
     if context.isJSON {
       return JSON.print(
         Answer(
           output: file, byteCount: report.fileByteCount, messages: report.messageCount,
-          captures: report.captureCount, contacts: report.contactCount, identities: report.privatePartCount,
-          identitiesLeftOut: leftOut, verified: true))
+          captures: report.captureCount, capturesWithoutPhotos: awayCount, contacts: report.contactCount,
+          identities: report.privatePartCount, identitiesLeftOut: leftOut, verified: true))
     }
     let held = [
       report.messageCount.counted("message"), report.captureCount.counted("capture"),
@@ -123,11 +126,10 @@ struct BackupCommand: CofferCommand {
     ]
     context.remark(
       "Written and read back: \(held.joined(separator: ", ")); \(ByteCount.text(report.fileByteCount)).")
-    let awayCount = try coffer.captures.listing().captures.count { !$0.isWhole }
     if awayCount > 0 {
       context.remark(
-        "Not in it: the photos of \(awayCount.counted("capture")), which \(awayCount == 1 ? "is" : "are") not on this device. 'coffer capture keep --all' gets them."
-      )
+        "Not in it: the photos of \(awayCount.counted("capture")), which \(awayCount == 1 ? "is" : "are") not on "
+          + "this device. 'coffer capture keep --all' gets them.")
     }
     if leftOut > 0 {
       context.remark(

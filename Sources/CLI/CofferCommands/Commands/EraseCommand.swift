@@ -40,10 +40,10 @@ struct EraseCommand: CofferCommand {
       + (identities ?? "the identities")
   }
 
-  /// The same, and whether it has an account.
-  private static func look(_ context: CommandContext) -> (contents: String?, hasAccount: Bool) {
-    guard let locked = try? context.locked() else { return (nil, false) }
-    return (contents(locked), (try? locked.hasAccount()) ?? false)
+  /// The same, and whether it has an account; nil if that is not known.
+  private static func look(_ context: CommandContext) -> (contents: String?, hasAccount: Bool?) {
+    guard let locked = try? context.locked() else { return (nil, nil) }
+    return (contents(locked), try? locked.hasAccount())
   }
 
   func execute(_ context: CommandContext) throws {
@@ -56,7 +56,7 @@ struct EraseCommand: CofferCommand {
     let (contents, hasAccount) = Self.look(context)
     if !force { try checkErasable(context, contents) }
     if !yes {
-      if hasAccount {
+      if hasAccount == true {
         context.remark(
           "What was sent to the place of its account stays there: 'coffer remote destroy' deletes it, and needs "
             + "this coffer.")
@@ -69,10 +69,15 @@ struct EraseCommand: CofferCommand {
     let remains = try Erasure.erase(home: context.home, machine: context.machine)
     if context.isJSON { JSON.print(["erased": context.home]) }
     context.remark("The coffer is erased.")
-    if hasAccount {
+    switch hasAccount {
+    case true:
       context.remark(
         "The place of its account still has what was sent, sealed. Other devices of the account still list this "
           + "one: 'coffer device revoke' there.")
+    case nil:
+      context.remark(
+        "The coffer could not be read. If it had an account, its place still has what was sent, sealed.")
+    default: break
     }
     if remains.agent {
       context.remark("The agent does not answer and may still have the keys: end its process.")

@@ -58,8 +58,8 @@ struct PassphraseChangeCommand: CofferCommand {
     let ending = SessionEnding(coffer)
     if context.isJSON { JSON.print(Answer(sessionEnded: ending.wasThere)) }
     context.remark("The passphrase is changed. Older copies of the file still open with the old one.")
-    try AccountReminder(coffer, context).passphraseChanged(to: new)
     try ending.tell(context)
+    try AccountReminder(coffer, context).passphraseChanged(to: new)
   }
 }
 

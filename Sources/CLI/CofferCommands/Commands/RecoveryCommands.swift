@@ -44,8 +44,8 @@ struct RecoverCommand: CofferCommand {
       isReplaced
         ? "The coffer opens with the new passphrase; the old one no longer does."
         : "The coffer opens with the new passphrase too; 'coffer slot list' shows the others.")
-    try AccountReminder(coffer, context).passphraseChanged(to: new)
     try ending.tell(context)
+    try AccountReminder(coffer, context).passphraseChanged(to: new)
   }
 }
 
