@@ -46,7 +46,9 @@ package struct PostgreSQLRemote: PagedRemote {
     guard rows.count > CourierPage.objectCountLimit else {
       return CourierPage(objects: objects, time: time, continuation: "")
     }
-    guard let last = Self.text(rows[CourierPage.objectCountLimit - 1][1]) else { throw .invalidAnswer }
+    guard let last = Self.text(rows[CourierPage.objectCountLimit - 1][1]),
+      last.utf8.count <= CourierRequest.continuationByteCountLimit
+    else { throw .invalidAnswer }
     return CourierPage(objects: objects, time: time, continuation: last)
   }
 

@@ -61,6 +61,8 @@ package enum HTTPTransportError: Error, Equatable, Sendable {
   case interrupted
   /// The server's key is not the pinned one, or no authority vouches for it.
   case untrusted
+  /// TLS did not begin: what answers does not speak it, or broke off.
+  case noHandshake
   /// What answers does not speak HTTP, or says too much.
   case invalid
 }

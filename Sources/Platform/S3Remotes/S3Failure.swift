@@ -11,7 +11,8 @@ enum S3Failure {
   /// - Parameters:
   ///   - status: of the answer; not 2xx.
   ///   - code: the name of the error; nil where there is none, as in the answer to HEAD.
-  static func attempt(status: Int, code: String?) -> CourierAttempt<HTTPAnswer?> {
+  ///   - isHead: whether it is the answer to HEAD.
+  static func attempt(status: Int, code: String?, isHead: Bool) -> CourierAttempt<HTTPAnswer?> {
     switch (status, code) {
     case (_, "RequestTimeTooSkewed"): .lasting(.refused(.clock))
     // Ceph says 403 to it.
@@ -19,7 +20,10 @@ enum S3Failure {
     // Services take objects of 5 GiB, and ours have 64 MiB at most: it is a quota. Swift says so.
     case (413, _), (_, "EntityTooLarge"): .lasting(.full)
     case (404, "NoSuchBucket"): .lasting(.refused(.bucket))
-    case (404, _): .answered(nil)
+    case (404, "NoSuchKey"): .answered(nil)
+    case (404, _) where isHead: .answered(nil)
+    // A proxy in front of a service that is down, or another kind of server.
+    case (404, _): .passing(.invalidAnswer)
     case (_, "AuthorizationHeaderMalformed"), (_, "PermanentRedirect"), (301, _), (307, _), (308, _):
       .lasting(.refused(.address))
     case (401, _), (403, _), (405, _): .lasting(.refused(.permission))
@@ -39,6 +43,7 @@ enum S3Failure {
     case .unreachable: isKnown ? .passing(.serviceUnreachable) : .lasting(.serviceUnreachable)
     case .interrupted: .passing(.serviceUnreachable)
     case .untrusted: .lasting(.untrusted)
+    case .noHandshake: isKnown ? .passing(.serviceUnreachable) : .lasting(.invalidAnswer)
     case .invalid: .lasting(.invalidAnswer)
     }
   }

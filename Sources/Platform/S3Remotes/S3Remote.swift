@@ -87,13 +87,18 @@ package struct S3Remote: PagedRemote {
   package func put(_ name: String, _ bytes: [UInt8]) throws(RemoteError) {
     guard RemoteName(name) != nil else { throw .refused(.name) }
     guard bytes.count <= RemoteObject.byteCountLimit else { throw .refused(.tooLarge) }
-    guard try answer(S3Request(.put, name, body: bytes)) != nil else { throw .serviceUnreachable }
+    guard let answer = try answer(S3Request(.put, name, body: bytes)) else { throw .serviceUnreachable }
+    guard [200, 201, 204].contains(answer.status) else { throw .invalidAnswer }
   }
 
   /// How many bytes an object has.
   package func stat(_ name: String) throws(RemoteError) -> Int? {
     guard RemoteName(name) != nil else { return nil }
-    guard let answer = try answer(S3Request(.head, name)) else { return nil }
+    guard let answer = try answer(S3Request(.head, name)) else {
+      // The answer to HEAD does not say what is not there; that to GET does.
+      guard try get(name, range: 0..<1) == nil else { throw .serviceUnreachable }
+      return nil
+    }
     guard let count = answer.headers["content-length"].flatMap({ Int($0) }), count >= 0 else {
       throw .invalidAnswer
     }
@@ -112,9 +117,11 @@ package struct S3Remote: PagedRemote {
       do throws(HTTPTransportError) {
         let answer = try transport.answer(signed(request))
         acquaintance.make()
-        // 416 is an answer about a range.
-        if (200...299).contains(answer.status) || answer.status == 416 { return .answered(answer) }
-        return S3Failure.attempt(status: answer.status, code: S3ErrorCode.read(answer.body))
+        if (200...299).contains(answer.status) || (answer.status == 416 && request.hasRange) {
+          return .answered(answer)
+        }
+        return S3Failure.attempt(
+          status: answer.status, code: S3ErrorCode.read(answer.body), isHead: request.method == .head)
       } catch {
         return S3Failure.attempt(error, isKnown: acquaintance.isMade)
       }
@@ -149,6 +156,8 @@ private struct S3Request {
   let bodyHash: String
   let answerByteCountLimit: Int
   var skippedByteCount = 0
+
+  var hasRange: Bool { headers.contains { $0.name == "range" } }
 
   init(
     _ method: HTTPRequest.Method, _ name: String = "", query: [(String, String)] = [], body: [UInt8] = [],

@@ -165,11 +165,36 @@ struct S3RemoteTests {
     #expect(throws: RemoteError.serviceUnreachable) { try remote(strange).stat("a") }
     #expect(strange.requests.count == 1)
     let known = ScriptedTransport([
-      answer(404), .failure(.unreachable), answer(200, "", ["content-length": "3"]),
+      answer(404), error(404, "NoSuchKey"), .failure(.unreachable), .failure(.noHandshake),
+      answer(200, "", ["content-length": "3"]),
     ])
     let patient = try remote(known)
     #expect(try patient.stat("a") == nil)
     #expect(try patient.stat("a") == 3)
+  }
+
+  @Test("Nothing is there when the service says so, not when something before it says 404")
+  func absence() throws {
+    let missing = error(404, "NoSuchKey")
+    #expect(try remote(ScriptedTransport([missing])).get("a") == nil)
+    try remote(ScriptedTransport([missing])).delete("a")
+    let proxy = answer(404, "<html>not found</html>")
+    for attempt in [proxy, answer(404)] {
+      #expect(throws: RemoteError.invalidAnswer) { try remote(ScriptedTransport([attempt])).get("a") }
+      #expect(throws: RemoteError.invalidAnswer) { try remote(ScriptedTransport([attempt])).stat("a") }
+      #expect(throws: RemoteError.invalidAnswer) { try remote(ScriptedTransport([attempt])).delete("a") }
+    }
+    // It passes.
+    #expect(try remote(ScriptedTransport([proxy, answer(200, "x")])).get("a") == Array("x".utf8))
+    // It came between the two requests, or the service does not agree with itself.
+    let between = ScriptedTransport([answer(404), answer(206, "x", ["content-range": "bytes 0-0/1"])])
+    #expect(throws: RemoteError.serviceUnreachable) { try remote(between).stat("a") }
+  }
+
+  @Test("An answer to a put that is not one is no acknowledgement", arguments: [202, 206, 416])
+  func putAnswers(status: Int) throws {
+    let remote = try remote(ScriptedTransport([answer(status)]))
+    #expect(throws: RemoteError.invalidAnswer) { try remote.put("a", [1]) }
   }
 
   @Test(
@@ -194,7 +219,7 @@ struct S3RemoteTests {
   func connections() throws {
     for (transportError, expected) in [
       (HTTPTransportError.untrusted, RemoteError.untrusted), (.invalid, .invalidAnswer),
-      (.unreachable, .serviceUnreachable),
+      (.noHandshake, .invalidAnswer), (.unreachable, .serviceUnreachable),
     ] {
       let transport = ScriptedTransport([.failure(transportError)])
       #expect(throws: expected) { try remote(transport).get("a") }
