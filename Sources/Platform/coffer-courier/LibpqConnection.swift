@@ -48,15 +48,17 @@ final class LibpqConnection: @unchecked Sendable {
       connection, LibpqConnection.takeNotice, Unmanaged.passUnretained(self).toOpaque())
     try connect(place)
     guard unsafe PQsetnonblocking(connection, 1) == 0 else { throw .interrupted }
-    // Names mean what the system has; a server that hangs is noticed there, too; and what is acknowledged is
-    // on its disk and on those of synchronous standbys, whatever the settings of the role are: a warning says
-    // when it is not.
+    // Names mean what the system has; a statement may take as long as its row takes to send, but waits for no
+    // lock for long; and what is acknowledged is on its disk and on those of synchronous standbys, whatever the
+    // settings of the role are: a warning says when it is not.
     let setUp = """
       SELECT set_config('search_path', 'pg_catalog', false), \
-      set_config('statement_timeout', '\(stallSeconds)s', false), \
+      set_config('statement_timeout', '0', false), \
+      set_config('lock_timeout', '\(stallSeconds)s', false), \
       set_config('client_min_messages', 'warning', false), \
       set_config('synchronous_commit',
         CASE current_setting('synchronous_commit') WHEN 'off' THEN 'on' WHEN 'local' THEN 'on' \
+        WHEN 'remote_write' THEN 'on' \
         ELSE current_setting('synchronous_commit') END, false)
       """
     let isSent = unsafe PQsendQueryParams(connection, setUp, 0, nil, nil, nil, nil, 1)

@@ -141,10 +141,11 @@ struct PostgreSQLRefusalTests {
       try remote.delete("pinned/a")
     }
     let other = "sha256//" + String(repeating: "A", count: 43) + "="
-    let before = try server.log().count
-    try expect(.untrusted, server.place(isEncrypted: true, pin: other))
-    // It did not come to a login: neither user nor database was said.
-    #expect(try !server.log().dropFirst(before).contains("ada"))
+    try expect(.untrusted, server.place(isEncrypted: true, user: "unsaid", pin: other))
+    // It did not come to a login: the user was not named.
+    #expect(try !server.log().contains("unsaid"))
+    try expect(.refused(.permission), server.place(isEncrypted: true, user: "unsaid", pin: server.pin))
+    #expect(try server.log().contains("unsaid"))
   }
 
   @Test("Without a pin, a certificate that no authority vouches for is not trusted")
