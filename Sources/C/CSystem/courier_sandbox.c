@@ -12,6 +12,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <netdb.h>
+#include <netinet/in.h>
 #include <sched.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -45,7 +46,7 @@ static const char *const readable[] = {
     "/etc/resolv.conf", "/etc/hosts", "/etc/host.conf", "/etc/gai.conf", "/etc/nsswitch.conf", "/etc/services",
     "/run/systemd/resolve", "/run/resolvconf", "/run/NetworkManager",
     "/etc/ssl", "/usr/lib/ssl", "/etc/pki", "/etc/ca-certificates", "/usr/share/ca-certificates",
-    "/usr/local/share/ca-certificates",
+    "/usr/local/share/ca-certificates", "/var/lib/ca-certificates",
 };
 
 static int allow_reading(int rules, const char *path) {
@@ -96,6 +97,10 @@ static int restrict_files_and_ports(uint16_t port) {
 #define WHEN(name, verdict) BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, __NR_##name, 0, 1), verdict
 #define KILLED(name) WHEN(name, KILL)
 #define REFUSED(name) WHEN(name, FAIL(EPERM))
+/* Where an argument (its low half) is another value, the call is refused. */
+#define REFUSED_UNLESS(name, argument, value)                                  \
+  BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, __NR_##name, 0, 4), LOAD(args[argument]), \
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (value), 1, 0), FAIL(EPERM), ALLOW
 /* Where an argument (its low half) has one of the bits, the call is refused. */
 #define REFUSED_WITH(name, argument, bits)                                     \
   BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, __NR_##name, 0, 4), LOAD(args[argument]), \
@@ -154,19 +159,37 @@ static int filter_system_calls(void) {
       REFUSED(tkill),
       REFUSED(rt_sigqueueinfo),
       REFUSED(rt_tgsigqueueinfo),
+      REFUSED_UNLESS(tgkill, 0, (uint32_t)getpid()),
+      REFUSED_UNLESS(prlimit64, 0, 0),
       REFUSED(prctl),
       /* Machine code. */
       REFUSED_WITH(mmap, 2, PROT_EXEC),
       REFUSED_WITH(mprotect, 2, PROT_EXEC),
       KILLED(pkey_mprotect),
       KILLED(memfd_create),
-      /* Sockets other than those of the Internet, and of the kernel's list of addresses. */
-      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, __NR_socket, 0, 6),
+      /* Sockets other than those of the Internet, and of the kernel's list of addresses. Protocols other than TCP and UDP:
+       * Landlock does not look at the ports of Multipath TCP, nor at a connection that a message begins. */
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, __NR_socket, 0, 11),
       LOAD(args[0]),
       BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, AF_INET, 3, 0),
       BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, AF_INET6, 2, 0),
       BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, AF_NETLINK, 1, 0),
       FAIL(EAFNOSUPPORT),
+      LOAD(args[2]),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 0, 3, 0),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, IPPROTO_TCP, 2, 0),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, IPPROTO_UDP, 1, 0),
+      FAIL(EPROTONOSUPPORT),
+      ALLOW,
+      REFUSED_WITH(sendto, 3, MSG_FASTOPEN),
+      REFUSED_WITH(sendmsg, 2, MSG_FASTOPEN),
+      REFUSED_WITH(sendmmsg, 3, MSG_FASTOPEN),
+      /* A pair without a connection could write to any local socket. */
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, __NR_socketpair, 0, 5),
+      LOAD(args[1]),
+      BPF_STMT(BPF_ALU | BPF_AND | BPF_K, 0xf),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SOCK_STREAM, 1, 0),
+      FAIL(EPERM),
       ALLOW,
       REFUSED(listen),
       REFUSED(accept),
@@ -237,7 +260,12 @@ static int filter_system_calls(void) {
 
 #endif
 
+/* What four requests need with objects of 64 MiB, several times over. A server's answer may have no end. */
+static const rlim_t extra_data = (rlim_t)2 << 30;
+
 int coffer_enter_courier_sandbox(int socket, uint16_t port) {
+  long long used = used_bytes(private_data);
+  if (used < 0 || set_limit(RLIMIT_DATA, (rlim_t)used + extra_data) != 0) return 1;
   if (coffer_close_descriptors(3, socket) != 0) return 1;
   if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) != 0 || set_limit(RLIMIT_CORE, 0) != 0 || set_limit(RLIMIT_FSIZE, 0) != 0)
     return 1;

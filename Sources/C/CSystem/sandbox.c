@@ -9,7 +9,6 @@
 
 #include <errno.h>
 #include <signal.h>
-#include <stdio.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
@@ -75,16 +74,6 @@ static int filter_system_calls(void) {
 
 #endif
 
-/* Bytes of address space in use; -1 when that cannot be told. */
-static long long used_address_space(void) {
-  FILE *file = fopen("/proc/self/statm", "re");
-  if (!file) return -1;
-  long long pages = -1;
-  if (fscanf(file, "%lld", &pages) != 1) pages = -1;
-  fclose(file);
-  return pages < 0 ? -1 : pages * sysconf(_SC_PAGESIZE);
-}
-
 static int close_all_but_standard_streams(void) {
   if (syscall(__NR_close_range, 3u, ~0u, 0u) == 0) return 0;
   long count = sysconf(_SC_OPEN_MAX);
@@ -94,7 +83,7 @@ static int close_all_but_standard_streams(void) {
 }
 
 int coffer_enter_decoder_sandbox(void) {
-  long long used = used_address_space();
+  long long used = used_bytes(address_space);
   if (used < 0 || close_all_but_standard_streams() != 0) return -1;
   if (prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) != 0) return -1;
   if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) != 0) return -1;
