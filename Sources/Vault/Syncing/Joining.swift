@@ -14,6 +14,7 @@ extension Synchronizer {
     choice: (OwnerForkView) throws -> ControlID?, progress: (SyncReport) -> Bool
   ) throws -> SyncReport {
     let first = try run(.sync, at: remote, progress: progress)
+    guard !first.isStopped else { throw SyncError.stopped }
     if let error = first.remoteError, first.outcome == .unreachable { throw SyncError.remote(error) }
     guard history.isThere else { throw SyncError.notThere }
     // Only a member may do this; the slot opens the log, which says what devices are called.

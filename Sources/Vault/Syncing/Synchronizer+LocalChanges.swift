@@ -10,7 +10,7 @@ internal import Vaults
 extension Synchronizer {
   /// Brings the user's changes into the history, at most so many new versions at once.
   func takeChanges(limit: Int) throws {
-    guard takesLocalChanges else { return }
+    guard takesLocalChanges else { return try takeEarlyRemovals() }
     let digest = try localDigest()
     if digest != (changes.digest.isEmpty ? state.vaultDigest : changes.digest) {
       changes = try LocalChanges(vault, contents)
@@ -35,6 +35,20 @@ extension Synchronizer {
     while history.waitingCount < limit, let capture = captureChanges.takeRelabelled() {
       try takeLabel(of: capture)
     }
+  }
+
+  /// What came here before a join ended early, and was removed since, was seen. All else waits until everything is here.
+  private func takeEarlyRemovals() throws {
+    guard !history.awaitsKeys, !hasTakenEarlyRemovals else { return }
+    removeFromHistory(try LocalChanges(vault, contents).removed)
+    hasTakenEarlyRemovals = true
+  }
+
+  /// How many changes wait that the history does not know.
+  func countFresh() throws -> Int {
+    guard !takesLocalChanges else { return changes.freshCount + captureChanges.freshCount }
+    return try LocalChanges(vault, contents).freshCount
+      + LocalCaptureChanges(nil, contents.captures).count
   }
 
   /// Tells the history of messages that are not shown here any more. What their user had not seen stays.
@@ -120,7 +134,9 @@ extension Synchronizer {
       }
       var earlier = fresh.replaced
       if stored[row]?.standing == .shown {
-        earlier += (siblings[message] ?? []).filter { $0.standing == .replaced && $0.id != row }.map(\.id)
+        // What came later was not seen by whoever stored this one.
+        earlier += (siblings[message] ?? []).prefix { $0.id != row }.filter { $0.standing == .replaced }.map(
+          \.id)
       }
       let versions = versions(of: message, in: earlier)
       let effects = history.step(
@@ -133,6 +149,8 @@ extension Synchronizer {
         continue
       }
       let version = content.version
+      // What came before the user's own change was looked at.
+      if history.shownVersions(of: message).count > 1 { report.parallel.insert(message) }
       contents.keep(fresh.first, of: version, byteCount: fresh.byteCount)
       contents.set(
         row,

@@ -25,7 +25,8 @@ public final class Synchronizer {
   var state: SyncState
   var changes = LocalChanges()
   var captureChanges = LocalCaptureChanges()
-  private var report = SyncReport(outcome: .unreachable)
+  /// Of the run under way, or of the last one.
+  var report = SyncReport(outcome: .unreachable)
   /// Messages of which rows were found in the history, so that their standing may be another one.
   var matched: Set<MessageID> = []
   /// Versions of the account whose contents the remote has lost and do not open here, as the run under way found.
@@ -34,6 +35,8 @@ public final class Synchronizer {
   private var storedEpochs = 0
   /// Whether what the user changed is looked for. A coffer that joins takes what is there first.
   private(set) var takesLocalChanges: Bool
+  /// Whether, before that, the removals were looked for that are later than a join that ended early.
+  var hasTakenEarlyRemovals = false
 
   /// Told of each change of the account that an opened slot allowed, right before it is written to the disk: of one that is
   /// there, whoever keeps a log has a line, whatever becomes of the process and of the run that tells the other devices.
@@ -136,7 +139,7 @@ public final class Synchronizer {
     report.remoteError = queue.lastError
     report.alarms = history.alarms
     report.awaitedCount = history.awaitedCount
-    report.waitingCount = history.waitingCount + changes.freshCount + captureChanges.freshCount
+    report.waitingCount = try history.waitingCount + countFresh()
     // A device that has stopped has asked for no content.
     report.missingCount = history.stop == nil ? history.missingContentCount + lost.count : 0
     report.onlyHereCount = try onlyHereCount()
@@ -164,8 +167,7 @@ public final class Synchronizer {
   /// How many changes wait, those that no run has seen included, and those of the account.
   public func countWaiting() throws -> Int {
     try alone { try takeChanges(limit: 0) }
-    return history.waitingCount + changes.freshCount + captureChanges.freshCount
-      + history.untoldOperationCount
+    return try history.waitingCount + countFresh() + history.untoldOperationCount
   }
 
   // MARK: Steps

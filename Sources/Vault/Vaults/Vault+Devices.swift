@@ -78,16 +78,17 @@ extension Vault {
     }
   }
 
-  /// All rows of these messages.
+  /// All rows of these messages, in the order in which they were stored.
   package func rows(ofMessages messages: some Collection<MessageID>) throws -> [MessageID: [VersionRow]] {
     try read { transaction, _, _ in
       var rows: [MessageID: [VersionRow]] = [:]
       for message in messages {
         try transaction.forEachRow(
           """
-          SELECT id, message, standing, since, timestamp FROM messages WHERE id = ?1 AND message = x''
+          SELECT id, message, standing, since, timestamp, number FROM messages WHERE id = ?1 AND message = x''
           UNION ALL
-          SELECT id, message, standing, since, timestamp FROM messages WHERE message = ?1 AND message <> x''
+          SELECT id, message, standing, since, timestamp, number FROM messages WHERE message = ?1 AND message <> x''
+          ORDER BY number
           """, message.column
         ) { row in
           rows[message, default: []].append(

@@ -54,13 +54,33 @@ struct AttackTests {
     #expect(try third.trash() == [ids[1]])
   }
 
+  /// What is there after a join that ended early, beside the account that ``first`` has made.
+  private struct StoppedJoin {
+    let folder: RemoteFolder
+    let owner: SyncedCoffer
+    let third: SyncedCoffer
+    let isWhole: Bool
+  }
+
+  /// Joins with copies of all, and gets no answer after so many requests.
+  private func join(from home: TemporaryHome, stoppingAfter limit: Int) throws -> StoppedJoin {
+    let here = try RemoteFolder()
+    try folder.copy(into: here)
+    let owner = try SyncedCoffer(opening: copy(first.place))
+    let third = try SyncedCoffer(opening: copy(home))
+    let stopping = StoppingRemote(here.remote, after: limit, carriesLastOut: limit % 4 == 0)
+    let report = try? third.join(owner, at: stopping, name: "third")
+    return StoppedJoin(folder: here, owner: owner, third: third, isWhole: report?.outcome == .complete)
+  }
+
+  private func copy(_ home: TemporaryHome) throws -> TemporaryHome {
+    let copy = try TemporaryHome()
+    try FileManager.default.copyItem(atPath: home.path, toPath: copy.path)
+    return copy
+  }
+
   @Test("A join that ends early brings back nothing that was removed elsewhere, whenever it ends")
   func interruptedJoin() throws {
-    func copy(_ home: TemporaryHome) throws -> TemporaryHome {
-      let copy = try TemporaryHome()
-      try FileManager.default.copyItem(atPath: home.path, toPath: copy.path)
-      return copy
-    }
     let ids = try ["one", "other"].map { try first.add($0) }
     let former = try copy(first.place)
     try first.makeAccount(at: folder.remote, folder: folder.path)
@@ -69,22 +89,53 @@ struct AttackTests {
     try first.sync(at: folder.remote)
     var (limit, joinedCount, isWhole) = (0, 0, false)
     while !isWhole {
-      let here = try RemoteFolder()
-      try folder.copy(into: here)
-      let owner = try SyncedCoffer(opening: copy(first.place))
-      let third = try SyncedCoffer(opening: copy(former))
-      let stopping = StoppingRemote(here.remote, after: limit, carriesLastOut: limit % 4 == 0)
-      isWhole = (try? third.join(owner, at: stopping, name: "third"))?.outcome == .complete
+      let join = try join(from: former, stoppingAfter: limit)
+      let (owner, third) = (join.owner, join.third)
+      isWhole = join.isWhole
       limit += 2
       guard try third.coffer.account.exists() else { continue }
       joinedCount += 1
-      #expect(try third.sync(at: here.remote).outcome == .complete)
+      #expect(try third.sync(at: join.folder.remote).outcome == .complete)
       #expect(try third.trash() == [ids[1]] && third.shown().values.map(\.text) == ["two"], "\(limit)")
-      try owner.sync(at: here.remote)
+      try owner.sync(at: join.folder.remote)
       #expect(try owner.shown().values.map(\.text) == ["two"], "\(limit)")
       #expect(try owner.history(ids[0]) == ["one", "two"] && owner.trash() == [ids[1]], "\(limit)")
     }
     #expect(joinedCount > 3)
+  }
+
+  @Test("What a user does after a join that ended early replaces nothing that it did not see, and is counted")
+  func afterInterruptedJoin() throws {
+    let ids = try ["one", "other", "third"].map { try first.add($0) }
+    try first.makeAccount(at: folder.remote, folder: folder.path)
+    let empty = try SyncedCoffer()
+    let own = try empty.add("own")
+    let joins = (0..<60).lazy.map { try? join(from: empty.place, stoppingAfter: $0) }
+    let early = try #require(
+      joins.compactMap(\.self).first { join in
+        (try? join.third.shown().count == 4 && !join.third.coffer.account.open().takesLocalChanges) ?? false
+      })
+    let (owner, third, remote) = (early.owner, early.third, early.folder.remote)
+    try owner.edit(ids[0], "theirs")
+    try owner.edit(ids[1], "kept")
+    try owner.sync(at: remote)
+    let waitingCount = try third.coffer.account.open().countWaiting()
+    #expect(waitingCount > 0)
+    try third.edit(ids[0], "mine")
+    for id in ids[1...] { try third.coffer.removeMessage(id) }
+    // The edit and two removals.
+    #expect(try third.coffer.account.open().countWaiting() == waitingCount + 3)
+    let report = try third.sync(at: remote)
+    #expect(report.outcome == .complete && report.waitingCount == 0)
+    #expect(report.parallel == [ids[0]])
+    #expect(report.returned == [ids[1]])
+    try owner.sync(at: remote)
+    try third.sync(at: remote)
+    #expect(try owner.shown() == third.shown() && Set(owner.shown().keys) == [own, ids[0], ids[1]])
+    for coffer in [owner, third] {
+      #expect(try coffer.shown()[ids[1]]?.text == "kept" && coffer.trash() == [ids[2]])
+      #expect(try Set(coffer.history(ids[0])) == ["one", "theirs", "mine"])
+    }
   }
 
   @Test(
