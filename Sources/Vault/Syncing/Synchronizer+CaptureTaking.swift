@@ -11,8 +11,8 @@ internal import Secrets
 extension Synchronizer {
   /// Takes a capture in that was cut off. The next run sends it.
   /// - Returns: false when a part of it is nowhere, or it is nothing that a store keeps.
-  func takeCapture(_ version: RecordVersion, at remote: () throws -> any Remote) throws -> Bool {
-    guard let store = captures.store, let first = try content(ContentName(version), at: remote),
+  func takeCapture(_ version: RecordVersion, from source: ContentSource) throws -> Bool {
+    guard let store = captures.store, let first = try content(ContentName(version), from: source),
       let capture = first.withBytes({ SharedCapture($0) }), capture.id == version.record
     else { return false }
     guard let here = try captures.captures() else { throw CaptureError.corrupt(nil) }
@@ -20,7 +20,7 @@ extension Synchronizer {
     if !isNew, FrameHash(hashing: try store.shared(capture.id).bytes) != FrameHash(hashing: first) {
       return false
     }
-    let label = try label(of: capture.id, at: remote)
+    let label = try label(of: capture.id, from: source)
     // It is shown when all of it is here: a process that is killed before that leaves nothing that the account lacks.
     if isNew {
       try alone { _ = try apply([], [.insert(capture, label), .setHidden(capture.id, true)]) { _, _ in } }
@@ -29,7 +29,7 @@ extension Synchronizer {
     do {
       try store.filling { filling in
         try sent.add(to: &filling) { part in
-          guard let piece = try content(ContentName(version, part: part), at: remote) else {
+          guard let piece = try content(ContentName(version, part: part), from: source) else {
             throw SyncError.partMissing
           }
           return piece
@@ -53,11 +53,11 @@ extension Synchronizer {
   }
 
   /// The highest label of a capture that came, whether it counts or not.
-  private func label(of capture: CaptureID, at remote: () throws -> any Remote) throws -> CaptureLabel {
+  private func label(of capture: CaptureID, from source: ContentSource) throws -> CaptureLabel {
     let record = SentLabel.record(of: capture)
     for version in history.versions(of: record).sorted().reversed() {
       let name = ContentName(record: record, version: version)
-      if let found = try content(name, at: remote)?.withBytes({ SentLabel($0) }), found.capture == capture {
+      if let found = try content(name, from: source)?.withBytes({ SentLabel($0) }), found.capture == capture {
         return found.label
       }
     }

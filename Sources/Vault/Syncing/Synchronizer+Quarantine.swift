@@ -43,6 +43,15 @@ public struct QuarantineTaking: Sendable {
   public internal(set) var taken: [MessageID] = []
   /// Those whose content is neither here nor at the remote, or is nothing that a vault stores.
   public internal(set) var unreadable: [MessageID] = []
+  /// Whether the user stopped it before its end.
+  public internal(set) var isStopped = false
+}
+
+/// Where contents are got that are not here.
+struct ContentSource {
+  let remote: () throws -> any Remote
+  /// Called after each request; false stops.
+  let progress: (SyncReport) -> Bool
 }
 
 extension QuarantinedChange.Kind {
@@ -132,9 +141,11 @@ extension Synchronizer {
   /// - Parameters:
   ///   - messages: those of which one was cut off; others are passed over.
   ///   - remote: opened when a content is not here.
+  ///   - progress: called after each request; false stops, and what was got until then is taken in.
   /// - Throws: `SyncError.remote`, `.busy`; `StorageError`, `VaultError`.
   public func takeFromQuarantine(
-    _ messages: [MessageID], at remote: () throws -> any Remote
+    _ messages: [MessageID], at remote: @escaping () throws -> any Remote,
+    progress: @escaping (SyncReport) -> Bool = { _ in true }
   ) throws -> QuarantineTaking {
     let wanted = Set(messages)
     var latest: [MessageID: RecordVersion] = [:]
@@ -143,19 +154,24 @@ extension Synchronizer {
     }
     var taking = QuarantineTaking()
     var batch: [Taken] = []
-    for message in messages {
-      guard let version = latest.removeValue(forKey: message) else { continue }
-      if history.kind(of: version) == .capture {
-        let isTaken = try takeCapture(version, at: remote)
-        isTaken ? taking.taken.append(message) : taking.unreadable.append(message)
-        continue
+    let source = ContentSource(remote: remote, progress: progress)
+    do {
+      for message in messages {
+        guard let version = latest.removeValue(forKey: message) else { continue }
+        if history.kind(of: version) == .capture {
+          let isTaken = try takeCapture(version, from: source)
+          isTaken ? taking.taken.append(message) : taking.unreadable.append(message)
+          continue
+        }
+        guard let parts = try parts(of: version, from: source), try isUsable(parts, version) else {
+          taking.unreadable.append(message)
+          continue
+        }
+        batch.append(Taken(version: version, parts: parts))
+        if batch.reduce(0, { $0 + $1.byteCount }) >= Self.batchByteCount { try take(&batch, &taking) }
       }
-      guard let parts = try parts(of: version, at: remote), try isUsable(parts, version) else {
-        taking.unreadable.append(message)
-        continue
-      }
-      batch.append(Taken(version: version, parts: parts))
-      if batch.reduce(0, { $0 + $1.byteCount }) >= Self.batchByteCount { try take(&batch, &taking) }
+    } catch SyncError.stopped {
+      taking.isStopped = true
     }
     try take(&batch, &taking)
     return taking
@@ -171,22 +187,20 @@ extension Synchronizer {
 
   /// All parts of a content; nil if one of them is nowhere.
   private func parts(
-    of version: RecordVersion, at remote: () throws -> any Remote
+    of version: RecordVersion, from source: ContentSource
   ) throws -> [SharedSecretBytes]? {
     var parts: [SharedSecretBytes] = []
     for part in 0..<UInt16(history.wantedPartCount(of: version) ?? 1) {
-      guard let found = try content(ContentName(version, part: part), at: remote) else { return nil }
+      guard let found = try content(ContentName(version, part: part), from: source) else { return nil }
       parts.append(found)
     }
     return parts
   }
 
-  func content(
-    _ content: ContentName, at remote: () throws -> any Remote
-  ) throws -> SharedSecretBytes? {
+  func content(_ content: ContentName, from source: ContentSource) throws -> SharedSecretBytes? {
     if let frame = contents.frame(of: content) { return frame }
     guard !history.packs(holding: content).isEmpty else { return nil }
-    var reader = PackReader(history, try remote(), expecting: [], byteCount: nil) { _ in true }
+    var reader = PackReader(history, try source.remote(), expecting: [], byteCount: nil, source.progress)
     do { return try reader.read(content) } catch SyncError.partMissing { return nil }
   }
 

@@ -62,7 +62,7 @@ struct AccountOptions: ParsableArguments {
 
   /// Does work with a slot at the remote, with a progress bar.
   func watching<R>(
-    _ title: String, _ context: CommandContext, _ work: ((SyncReport) -> Bool) throws -> R
+    _ title: String, _ context: CommandContext, _ work: (@escaping (SyncReport) -> Bool) throws -> R
   ) throws -> R {
     do { return try OpenAccount.watching(title, context, work) } catch SyncError.wrongSecret {
       throw AccountOpening.wrong(usesWords)

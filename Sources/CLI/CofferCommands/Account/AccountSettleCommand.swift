@@ -88,6 +88,7 @@ struct AccountSettleCommand: CofferCommand {
     let isNeeded = open.synchronizer.needsSlot
     var chosen: (view: OwnerForkWords, number: Int)?
     if isNeeded {
+      SyncEnding(news, open.synchronizer).tellSurprises(context)
       let (report, isOfBranch) = try account.watching("handing out keys", context) { goesOn in
         try open.synchronizer.handOutKeys(
           with: secret, at: remote,

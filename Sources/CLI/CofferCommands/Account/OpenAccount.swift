@@ -55,7 +55,7 @@ struct OpenAccount {
   /// Does long work at the remote with a progress bar.
   /// - Parameter work: gets what is to be called after each request; false stops it.
   static func watching<R>(
-    _ title: String, _ context: CommandContext, _ work: ((SyncReport) -> Bool) throws -> R
+    _ title: String, _ context: CommandContext, _ work: (@escaping (SyncReport) -> Bool) throws -> R
   ) throws -> R {
     do {
       return try showing(title, context) {

@@ -49,8 +49,7 @@ struct SyncEnding {
   func check(_ context: CommandContext) throws -> Bool {
     let news = try synchronizer.takeDeviceNews()
     for news in news { Warning(news).tell(isJSON: context.isJSON) }
-    let surprises = surprises
-    for warning in surprises { warning.tell(isJSON: context.isJSON) }
+    let surprises = tellSurprises(context)
     if report.isStopped || (report.outcome == .unreachable && Interruption.isRequested) {
       throw Failure.interrupted("what was sent is safe", hint: "'coffer sync' goes on")
     }
@@ -73,6 +72,14 @@ struct SyncEnding {
       throw Failure.lostCaptures(report.lostCaptures.count)
     }
     return !news.isEmpty || !surprises.isEmpty || !warnings.isEmpty
+  }
+
+  /// - Returns: what it said.
+  @discardableResult
+  func tellSurprises(_ context: CommandContext) -> [Warning] {
+    let surprises = surprises
+    for warning in surprises { warning.tell(isJSON: context.isJSON) }
+    return surprises
   }
 
   /// What came and may surprise: said also of a run that did not end well, since the next one says nothing of it.

@@ -86,8 +86,9 @@ struct SyncQuarantine {
 
   func take(_ words: [String], _ context: CommandContext) throws {
     let chosen = try words == ["all"] ? notShared() : words.map(message)
-    let taking = try OpenAccount.watching("taking", context) { _ in
-      try account.synchronizer.takeFromQuarantine(chosen) { try account.place.reached() }
+    let taking = try OpenAccount.watching("taking", context) { goesOn in
+      try account.synchronizer.takeFromQuarantine(
+        chosen, at: { try account.place.reached() }, progress: goesOn)
     }
     if !taking.taken.isEmpty {
       account.coffer.noteAccountChange(.quarantineTaken, count: taking.taken.count)
@@ -102,6 +103,10 @@ struct SyncQuarantine {
       let counts = [(taking.taken.count - captureCount, "message"), (captureCount, "capture")]
       let words = counts.filter { $0.0 > 0 }.map { $0.0.counted($0.1) }.joined(separator: " and ")
       context.remark("\(words) taken in; 'coffer sync' sends \(taking.taken.count == 1 ? "it" : "them").")
+    }
+    guard !taking.isStopped else {
+      throw Failure.interrupted(
+        "what was taken in stays", hint: "'coffer sync quarantine' lists what was cut off")
     }
     guard taking.unreadable.isEmpty else {
       throw Failure(
