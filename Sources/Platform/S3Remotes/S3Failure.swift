@@ -12,7 +12,9 @@ enum S3Failure {
   ///   - status: of the answer; not 2xx.
   ///   - code: the name of the error; nil where there is none, as in the answer to HEAD.
   ///   - isHead: whether it is the answer to HEAD.
-  static func attempt(status: Int, code: String?, isHead: Bool) -> CourierAttempt<HTTPAnswer?> {
+  ///   - isKnown: whether the server has answered as such a service before.
+  static func attempt(status: Int, code: String?, isHead: Bool, isKnown: Bool) -> CourierAttempt<HTTPAnswer?>
+  {
     switch (status, code) {
     case (_, "RequestTimeTooSkewed"): .lasting(.refused(.clock))
     // Ceph says 403 to it.
@@ -23,7 +25,7 @@ enum S3Failure {
     case (404, "NoSuchKey"): .answered(nil)
     case (404, _) where isHead: .answered(nil)
     // A proxy in front of a service that is down, or another kind of server.
-    case (404, _): .passing(.invalidAnswer)
+    case (404, _): isKnown ? .passing(.invalidAnswer) : .lasting(.invalidAnswer)
     case (_, "AuthorizationHeaderMalformed"), (_, "PermanentRedirect"), (301, _), (307, _), (308, _):
       .lasting(.refused(.address))
     case (401, _), (403, _), (405, _): .lasting(.refused(.permission))

@@ -116,12 +116,14 @@ package struct S3Remote: PagedRemote {
     try retries.answer { () -> CourierAttempt<HTTPAnswer?> in
       do throws(HTTPTransportError) {
         let answer = try transport.answer(signed(request))
-        acquaintance.make()
         if (200...299).contains(answer.status) || (answer.status == 416 && request.hasRange) {
+          acquaintance.make()
           return .answered(answer)
         }
+        let code = S3ErrorCode.read(answer.body)
+        if code != nil { acquaintance.make() }
         return S3Failure.attempt(
-          status: answer.status, code: S3ErrorCode.read(answer.body), isHead: request.method == .head)
+          status: answer.status, code: code, isHead: request.method == .head, isKnown: acquaintance.isMade)
       } catch {
         return S3Failure.attempt(error, isKnown: acquaintance.isMade)
       }

@@ -180,12 +180,23 @@ struct S3RemoteTests {
     try remote(ScriptedTransport([missing])).delete("a")
     let proxy = answer(404, "<html>not found</html>")
     for attempt in [proxy, answer(404)] {
-      #expect(throws: RemoteError.invalidAnswer) { try remote(ScriptedTransport([attempt])).get("a") }
-      #expect(throws: RemoteError.invalidAnswer) { try remote(ScriptedTransport([attempt])).stat("a") }
-      #expect(throws: RemoteError.invalidAnswer) { try remote(ScriptedTransport([attempt])).delete("a") }
+      // Whoever has never been such a service is not asked again.
+      for ask: (S3Remote) throws -> Void in [
+        { _ = try $0.get("a") }, { _ = try $0.stat("a") }, { try $0.delete("a") },
+      ] {
+        let transport = ScriptedTransport([attempt])
+        let strange = try remote(transport)
+        #expect(throws: RemoteError.invalidAnswer) { try ask(strange) }
+        #expect(transport.requests.count <= 2)
+      }
+      let known = try remote(ScriptedTransport([missing, attempt]))
+      #expect(try known.get("a") == nil)
+      #expect(throws: RemoteError.invalidAnswer) { try known.get("a") }
     }
     // It passes.
-    #expect(try remote(ScriptedTransport([proxy, answer(200, "x")])).get("a") == Array("x".utf8))
+    let known = try remote(ScriptedTransport([missing, proxy, answer(200, "x")]))
+    #expect(try known.get("a") == nil)
+    #expect(try known.get("a") == Array("x".utf8))
     // It came between the two requests, or the service does not agree with itself.
     let between = ScriptedTransport([answer(404), answer(206, "x", ["content-range": "bytes 0-0/1"])])
     #expect(throws: RemoteError.serviceUnreachable) { try remote(between).stat("a") }
