@@ -14,6 +14,7 @@
 #include <netdb.h>
 #include <netinet/in.h>
 #include <sched.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
@@ -162,6 +163,20 @@ static int filter_system_calls(void) {
       REFUSED_UNLESS(tgkill, 0, (uint32_t)getpid()),
       REFUSED_UNLESS(prlimit64, 0, 0),
       REFUSED(prctl),
+      /* Whom the kernel signals when a file is ready. */
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, __NR_fcntl, 0, 6),
+      LOAD(args[1]),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, F_SETOWN, 2, 0),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, F_SETOWN_EX, 1, 0),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, F_SETSIG, 0, 1),
+      FAIL(EPERM),
+      ALLOW,
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, __NR_ioctl, 0, 5),
+      LOAD(args[1]),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, FIOSETOWN, 1, 0),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SIOCSPGRP, 0, 1),
+      FAIL(EPERM),
+      ALLOW,
       /* Machine code. */
       REFUSED_WITH(mmap, 2, PROT_EXEC),
       REFUSED_WITH(mprotect, 2, PROT_EXEC),

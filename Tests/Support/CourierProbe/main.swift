@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A program for the tests of the courier's sandbox: enters it and calls one function of the C library. Arguments: the port
-// that may be connected to, the name of the function, and its arguments, as "i" and a number or "t" and a text;
-// or "connect" and a port of this machine. Says on
+// that may be connected to, the name of the function, and its arguments, as "i" and a number, "t" and a text, or "p" for the
+// parent process; or "connect" and a port of this machine. Says on
 // standard output what the function returned, and errno.
 
 import CSystem
@@ -30,7 +30,11 @@ guard let symbol = dlsym(nil, words[1]) else { _exit(6) }
 /// Arguments that are not passed are zero, which no function looks at.
 let call = unsafeBitCast(symbol, to: Call.self)
 var arguments = words.dropFirst(2).map { word in
-  word.first == "i" ? Int(word.dropFirst()) ?? 0 : Int(bitPattern: strdup(String(word.dropFirst())))
+  switch word.first {
+  case "p": Int(getppid())
+  case "i": Int(word.dropFirst()) ?? 0
+  default: Int(bitPattern: strdup(String(word.dropFirst())))
+  }
 }
 arguments += Array(repeating: 0, count: 6 - arguments.count)
 
