@@ -431,9 +431,9 @@ let package = Package(
       "CommandTests", in: .cli,
       [
         "coffer", "coffer-courier", "coffer-with-keys", "CofferCommands", "CofferKit", "Vaults", "Keychains",
-        "Storage", "Editing", "Enclaves", "Pictures", "SecurityKeys", "PseudoTerminals", "DesktopBus",
-        "PrivateBus", "PostgreSQLServer", "Repository", "Secrets", "UserAuthentication", argumentParser,
-        sqlite, "AgentLeash", "SoftwareTPM",
+        "Storage", "Editing", "Enclaves", "Pictures", "Primitives", "SecurityKeys", "PseudoTerminals",
+        "DesktopBus", "PrivateBus", "PostgreSQLServer", "Repository", "Secrets", "UserAuthentication",
+        argumentParser, sqlite, "AgentLeash", "SoftwareTPM",
       ]),
     // What is left after flipped bytes, kill -9 and a full disk.
     tests(

@@ -2,9 +2,14 @@
 //
 // The built command, run with pipes or on a terminal of its own, in a throw-away folder.
 
+import CofferKit
+import Enclaves
 import Foundation
 import GRDBSQLite
+import Keychains
+import Primitives
 import PseudoTerminals
+import Secrets
 import Testing
 
 /// A folder for one test: a coffer's home, files beside it, and ways to run the command there.
@@ -42,15 +47,22 @@ final class Place: Sendable {
     return file.path()
   }
 
-  /// A coffer that opens with `passphrase`, which is also in the file "pass".
+  /// A coffer that opens with `passphrase`, which is also in the file "pass"; its words are in the file "words". To derive
+  /// its key costs microseconds.
   func makeCoffer() throws {
-    let pass = try write(Self.passphrase + "\n", to: "pass")
-    let made = try run(
-      [
-        "init", "--kdf", "pbkdf2", "--passphrase-file", pass, "--recovery-phrase-out",
-        folder.path() + "/words",
-      ])
-    guard made.status == 0 else { throw PseudoTerminal.Failure(made.error) }
+    try write(Self.passphrase + "\n", to: "pass")
+    let phrase = RecoveryPhrase(
+      entropy: SystemRandom.secretBytes(count: RecoveryPhrase.entropyByteCount))
+    try phrase.withWords { words in
+      _ = try words.withUnsafeBytes { try write(String(decoding: $0, as: UTF8.self), to: "words") }
+    }
+    let passphrase = try Passphrase(
+      utf8: SecretBytes(copying: Array(Self.passphrase.utf8).span.bytes))
+    try Coffer.create(
+      home: home.path(), passphrase: passphrase, recoveryPhrase: phrase,
+      kdf: .argon2id(Argon2idParameters(memoryKiB: 64, passes: 1, lanes: 1)),
+      machine: Machine(enclaves: [SoftwareEnclave()])
+    ).close()
   }
 
   /// Damages as many messages as that, the oldest first.
