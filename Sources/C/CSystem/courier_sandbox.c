@@ -102,6 +102,10 @@ static int restrict_files_and_ports(uint16_t port) {
 #define REFUSED_UNLESS(name, argument, value)                                  \
   BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, __NR_##name, 0, 4), LOAD(args[argument]), \
       BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (value), 1, 0), FAIL(EPERM), ALLOW
+/* Where an argument (its low half) is this value, the call is refused; another rule for the same call may follow. */
+#define REFUSED_IF(name, argument, value)                                      \
+  BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, __NR_##name, 0, 4), LOAD(args[argument]), \
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (value), 0, 1), FAIL(EPERM), LOAD(nr)
 /* Where an argument (its low half) has one of the bits, the call is refused. */
 #define REFUSED_WITH(name, argument, bits)                                     \
   BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, __NR_##name, 0, 4), LOAD(args[argument]), \
@@ -164,19 +168,11 @@ static int filter_system_calls(void) {
       REFUSED_UNLESS(prlimit64, 0, 0),
       REFUSED(prctl),
       /* Whom the kernel signals when a file is ready. */
-      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, __NR_fcntl, 0, 6),
-      LOAD(args[1]),
-      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, F_SETOWN, 2, 0),
-      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, F_SETOWN_EX, 1, 0),
-      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, F_SETSIG, 0, 1),
-      FAIL(EPERM),
-      ALLOW,
-      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, __NR_ioctl, 0, 5),
-      LOAD(args[1]),
-      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, FIOSETOWN, 1, 0),
-      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SIOCSPGRP, 0, 1),
-      FAIL(EPERM),
-      ALLOW,
+      REFUSED_IF(fcntl, 1, F_SETOWN),
+      REFUSED_IF(fcntl, 1, F_SETOWN_EX),
+      REFUSED_IF(fcntl, 1, F_SETSIG),
+      REFUSED_IF(ioctl, 1, FIOSETOWN),
+      REFUSED_IF(ioctl, 1, SIOCSPGRP),
       /* Machine code. */
       REFUSED_WITH(mmap, 2, PROT_EXEC),
       REFUSED_WITH(mprotect, 2, PROT_EXEC),
@@ -275,7 +271,7 @@ static int filter_system_calls(void) {
 
 #endif
 
-/* What four requests need with objects of 64 MiB, several times over. A server's answer may have no end. */
+/* What four requests need with objects of 64 MiB, and the copies that libpq makes. A server's answer may have no end. */
 static const rlim_t extra_data = (rlim_t)2 << 30;
 
 int coffer_enter_courier_sandbox(int socket, uint16_t port) {
