@@ -14,5 +14,12 @@ public final class TemporaryHome: Sendable {
     path = folder.appending(path: "home").path
   }
 
+  /// The same once more, as it is now.
+  public func copy() throws -> TemporaryHome {
+    let copy = try TemporaryHome()
+    try FileManager.default.copyItem(atPath: path, toPath: copy.path)
+    return copy
+  }
+
   deinit { try? FileManager.default.removeItem(at: folder) }
 }

@@ -236,8 +236,7 @@ struct RestoreTests {
     let whole = try TemporaryHome()
     try restore(fixture.path(), to: whole.path).coffer.close()
     // As it was just before the file got its name.
-    let home = try TemporaryHome()
-    try FileManager.default.copyItem(atPath: whole.path, toPath: home.path)
+    let home = try whole.copy()
     let temporary = home.path + "/coffer.db.new-1f"
     try FileManager.default.moveItem(atPath: home.path + "/coffer.db", toPath: temporary)
     for name in ["coffer.db-wal", "coffer.db-shm"] {

@@ -39,8 +39,7 @@ struct AttackTests {
   @Test("A copy of a home from before an edit joins, and the edit stays")
   func joiningCopy() throws {
     let ids = try ["one", "other"].map { try first.add($0) }
-    let copy = try TemporaryHome()
-    try FileManager.default.copyItem(atPath: first.place.path, toPath: copy.path)
+    let copy = try first.place.copy()
     try first.makeAccount(at: folder.remote, folder: folder.path)
     try second.join(first, at: folder.remote)
     try first.edit(ids[0], "two")
@@ -66,23 +65,17 @@ struct AttackTests {
   private func join(from home: TemporaryHome, stoppingAfter limit: Int) throws -> StoppedJoin {
     let here = try RemoteFolder()
     try folder.copy(into: here)
-    let owner = try SyncedCoffer(opening: copy(first.place))
-    let third = try SyncedCoffer(opening: copy(home))
+    let owner = try SyncedCoffer(opening: first.place.copy())
+    let third = try SyncedCoffer(opening: home.copy())
     let stopping = StoppingRemote(here.remote, after: limit, carriesLastOut: limit % 4 == 0)
     let report = try? third.join(owner, at: stopping, name: "third")
     return StoppedJoin(folder: here, owner: owner, third: third, isWhole: report?.outcome == .complete)
   }
 
-  private func copy(_ home: TemporaryHome) throws -> TemporaryHome {
-    let copy = try TemporaryHome()
-    try FileManager.default.copyItem(atPath: home.path, toPath: copy.path)
-    return copy
-  }
-
   @Test("A join that ends early brings back nothing that was removed elsewhere, whenever it ends")
   func interruptedJoin() throws {
     let ids = try ["one", "other"].map { try first.add($0) }
-    let former = try copy(first.place)
+    let former = try first.place.copy()
     try first.makeAccount(at: folder.remote, folder: folder.path)
     try first.edit(ids[0], "two")
     try first.coffer.removeMessage(ids[1])

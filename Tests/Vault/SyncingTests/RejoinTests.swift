@@ -38,8 +38,7 @@ struct RejoinTests {
     let id = try first.add("before")
     try first.makeAccount(at: folder.remote, folder: folder.path)
     try second.join(first, at: folder.remote)
-    let copy = try TemporaryHome()
-    try FileManager.default.copyItem(atPath: first.place.path, toPath: copy.path)
+    let copy = try first.place.copy()
     let twin = try SyncedCoffer(opening: copy)
     try first.add("of the original")
     try twin.add("of the copy")
@@ -166,10 +165,9 @@ struct RejoinTests {
     try first.makeAccount(at: folder.remote, folder: folder.path)
     var changes = 0
     for limit in stride(from: 0, to: 100, by: 2) {
-      let (copy, place) = (try RemoteFolder(), try TemporaryHome())
+      let copy = try RemoteFolder()
       try folder.copy(into: copy)
-      try FileManager.default.copyItem(atPath: first.place.path, toPath: place.path)
-      let device = try SyncedCoffer(opening: place)
+      let device = try SyncedCoffer(opening: first.place.copy())
       let former = try device.device()
       try device.add("waits")
       let stopping = StoppingRemote(copy.remote, after: limit, carriesLastOut: limit % 4 == 0)

@@ -149,9 +149,7 @@ struct AccountScenario {
 
   /// The disk of a device as it is now, in a folder of its own.
   func copy(of device: Int) throws -> TemporaryHome {
-    let copy = try TemporaryHome()
-    try FileManager.default.copyItem(atPath: coffer(device).place.path, toPath: copy.path)
-    return copy
+    try coffer(device).place.copy()
   }
 
   /// A device goes on with another disk.
