@@ -84,11 +84,3 @@ void coffer_keccak_chain(uint64_t *values, const uint64_t *head, size_t words, s
     chain_1(values, head, words, first, last);
   }
 }
-
-int coffer_keccak_is_optimized(void) {
-#if defined(__OPTIMIZE__)
-  return 1;
-#else
-  return 0;
-#endif
-}

@@ -23,7 +23,4 @@ void coffer_keccak_permute(uint64_t *states, size_t lanes);
 void coffer_keccak_chain(uint64_t *values, const uint64_t *head, size_t words, size_t first, size_t last,
                          size_t lanes);
 
-/* 1 when the compiler has optimized this code: tests choose how much of it they run. */
-int coffer_keccak_is_optimized(void);
-
 #endif
