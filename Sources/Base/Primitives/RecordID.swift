@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The identifier of a message or a capture: a UUID of version 7 (RFC 9562, section 5.7). Its leading time keeps the
-// index of a large table growing at one end; the other 74 bits are random. The row holds a time in the
-// clear anyway, so the identifier tells nothing new.
+// index of a large table growing at one end; the other 74 bits are random. Of several in one millisecond, each is the
+// one before plus a random number (section 6.2, method 2), so that lists can be sorted by them. The row holds a time
+// in the clear anyway, so the identifier tells nothing new.
 
 internal import Glibc
+internal import Synchronization
 
 /// Names one message or one capture.
 public struct RecordID: Hashable, Sendable {
@@ -14,7 +16,10 @@ public struct RecordID: Hashable, Sendable {
   private let high: UInt64
   private let low: UInt64
 
-  /// A new identifier.
+  /// The last that this process made: milliseconds and 12 bits, then 62 bits.
+  private static let last = Mutex<(UInt64, UInt64)>((0, 0))
+
+  /// A new identifier. It comes after all that this process has made, also if the clock was set back.
   public init() {
     var time = timespec()
     unsafe _ = clock_gettime(CLOCK_REALTIME, &time)
@@ -24,9 +29,29 @@ public struct RecordID: Hashable, Sendable {
       var span = unsafe buffer.mutableBytes
       SystemRandom.fill(&span)
     }
-    high = milliseconds << 16 | 0x7000 | random.0 & 0x0FFF
-    low = 0x8000_0000_0000_0000 | random.1 & 0x3FFF_FFFF_FFFF_FFFF
+    let bits62: UInt64 = 0x3FFF_FFFF_FFFF_FFFF
+    let (upper, lower) = Self.last.withLock { last in
+      if milliseconds > last.0 >> 12 {
+        last = (milliseconds << 12 | random.0 & 0x0FFF, random.1 & bits62)
+      } else {
+        let sum = last.1 + (random.1 & 0xFFFF_FFFF) + 1
+        last = (last.0 + sum >> 62, sum & bits62)
+      }
+      return last
+    }
+    high = (upper >> 12) << 16 | 0x7000 | upper & 0x0FFF
+    low = 0x8000_0000_0000_0000 | lower
   }
+
+  private init(high: UInt64, low: UInt64) {
+    self.high = high
+    self.low = low
+  }
+
+  /// No identifier comes before it.
+  public static let lowest = RecordID(high: 0, low: 0)
+  /// No identifier comes after it.
+  public static let highest = RecordID(high: .max, low: .max)
 
   /// Reads 16 bytes; nil for any other number.
   public init?(_ bytes: RawSpan) {

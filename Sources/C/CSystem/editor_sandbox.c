@@ -14,26 +14,35 @@
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <linux/capability.h>
+#include <linux/limits.h>
 
 enum { NAMESPACES = 1, IDENTITY, OWN_MOUNTS, READ_ONLY, MEMORY, PROCESS };
 
-/* The type in the kernel's headers; those of older systems do not have it. */
+/* The types and numbers in the kernel's headers; those of older systems do not have them. */
 struct mount_change {
   uint64_t set, clear, propagation, user_namespace;
 };
 #ifndef SYS_mount_setattr
 #define SYS_mount_setattr 442
 #endif
+#ifndef SYS_open_tree
+#define SYS_open_tree 428
+#define SYS_move_mount 429
+#endif
 static const uint64_t read_only = 1;          /* MOUNT_ATTR_RDONLY */
 static const unsigned all_below = 0x8000;     /* AT_RECURSIVE */
+static const unsigned copied = 1 | O_CLOEXEC; /* OPEN_TREE_CLONE, OPEN_TREE_CLOEXEC */
+static const unsigned whole_tree = 4;         /* MOVE_MOUNT_F_EMPTY_PATH */
 
 /* ramfs has no limit of its own, so an editor that never stops writing would take all memory. */
 static const rlim_t file_byte_count = (rlim_t)1 << 30;
@@ -74,11 +83,60 @@ static int put_memory_over(const char *folder) {
   return errno == ENOENT ? 0 : -1;
 }
 
-static int change_mounts(void) {
+/* A folder that memory would hide. Without it the editor may miss a file; no text gets to a disk for that. */
+struct seen_folder {
+  char path[PATH_MAX];
+  int tree;
+};
+/* More than a list of programs' folders has. */
+enum { SEEN_LIMIT = 32 };
+
+static int is_hidden(const char *path) {
+  return strncmp(path, "/tmp/", 5) == 0 || strncmp(path, "/var/tmp/", 9) == 0;
+}
+
+/* Copies the mounts of those folders of a list that will be hidden; how many there are. They can only be read, like
+ * what they are copies of. */
+static int copy_hidden(const char *list, struct seen_folder *folders) {
+  int count = 0;
+  while (list != NULL && *list != 0 && count < SEEN_LIMIT) {
+    char name[PATH_MAX];
+    size_t length = strcspn(list, ":");
+    struct seen_folder *folder = &folders[count];
+    if (length > 0 && length < sizeof name) {
+      memcpy(name, list, length);
+      name[length] = 0;
+      if (name[0] == '/' && realpath(name, folder->path) != NULL && is_hidden(folder->path)) {
+        folder->tree = (int)syscall(SYS_open_tree, AT_FDCWD, folder->path, copied | all_below);
+        if (folder->tree >= 0) count++;
+      }
+    }
+    list += length;
+    list += *list == ':';
+  }
+  return count;
+}
+
+/* Makes the folder's path in memory, and puts the copy there. */
+static void show(struct seen_folder *folder) {
+  for (char *end = strchr(folder->path + 1, '/'); end != NULL; end = strchr(end + 1, '/')) {
+    *end = 0;
+    mkdir(folder->path, 0700);
+    *end = '/';
+  }
+  mkdir(folder->path, 0700);
+  syscall(SYS_move_mount, folder->tree, "", AT_FDCWD, folder->path, whole_tree);
+  close(folder->tree);
+}
+
+static int change_mounts(const char *seen) {
   struct mount_change change = {.set = read_only};
   if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0) return OWN_MOUNTS;
   if (syscall(SYS_mount_setattr, AT_FDCWD, "/", all_below, &change, sizeof change) != 0) return READ_ONLY;
+  static struct seen_folder folders[SEEN_LIMIT];
+  int count = copy_hidden(seen, folders);
   if (put_memory_over("/var/tmp") != 0 || put_memory_over("/tmp") != 0) return MEMORY;
+  for (int index = 0; index < count; index++) show(&folders[index]);
   return 0;
 }
 
@@ -92,12 +150,12 @@ static int limit_editor(void) {
 
 static int die_with_parent(void) { return prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0); }
 
-int coffer_enter_editor_sandbox(int connection) {
+int coffer_enter_editor_sandbox(int connection, const char *seen) {
   /* The keys of the terminal that make these two are meant for the editor. */
   signal(SIGINT, SIG_IGN);
   signal(SIGQUIT, SIG_IGN);
   int step = separate();
-  if (step == 0) step = change_mounts();
+  if (step == 0) step = change_mounts(seen);
   if (step != 0) return step;
   if (limit_editor() != 0 || die_with_parent() != 0) return PROCESS;
   pid_t child = fork();

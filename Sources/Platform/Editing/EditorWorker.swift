@@ -14,8 +14,9 @@ public enum EditorWorker {
   /// when it is started with it, before it does anything else.
   public static let argument = "text-editor"
 
-  /// The folder of the text. /tmp is empty then, and nobody else sees it.
-  private static let folder = "/tmp/coffer"
+  /// The folder of the text. /tmp is new then, and nobody else sees it; the second name is for a user who needs a
+  /// folder in one of the first.
+  private static let folders = ["/tmp/coffer", "/tmp/coffer-text"]
 
   /// The whole life of the process. When isolation is refused, it reads nothing.
   ///
@@ -27,17 +28,18 @@ public enum EditorWorker {
     guard arguments.count == 3, unsafe coffer_peer(channel.socket, &user, &parent) == 0,
       fcntl(channel.socket, F_SETFD, FD_CLOEXEC) == 0
     else { _exit(1) }
-    let step = coffer_enter_editor_sandbox(channel.socket)
+    let program = arguments[2]
+    let step = unsafe coffer_enter_editor_sandbox(
+      channel.socket, ChildProcess.folders(of: program.prefix { $0 != " " }))
     guard step == 0 else {
       let code = UInt32(truncatingIfNeeded: errno)
       end(channel.send(EditorMessage(.refused, detail: UInt32(step), code: code)))
     }
-    let path = "\(folder)/message.\(arguments[1])"
     guard channel.send(EditorMessage(.ready)), let message = channel.receive(), message.kind == .text,
-      keep(channel, message, path)
+      let path = keep(channel, message, "message.\(arguments[1])")
     else { end(false) }
     useTerminal()
-    let status = edit(path, with: arguments[2])
+    let status = edit(path, with: program)
     guard status == 0 else { end(channel.send(EditorMessage(.failed, detail: UInt32(status)))) }
     end(answer(channel, path, byteCountLimit: Int(message.detail)))
   }
@@ -45,19 +47,21 @@ public enum EditorWorker {
   /// Not exit(3): handlers that other code has registered must not run in this process.
   private static func end(_ isDone: Bool) -> Never { _exit(isDone ? 0 : 1) }
 
-  /// Takes the text and writes it into the file, with a time of reading that says "never".
-  private static func keep(_ channel: EditorChannel, _ message: EditorMessage, _ path: String) -> Bool {
-    guard let text = channel.receiveText(message.textByteCount), unsafe mkdir(folder, 0o700) == 0 else {
-      return false
-    }
+  /// Takes the text and writes it into a file of this name, with a time of reading that says "never".
+  /// - Returns: the path of the file.
+  private static func keep(_ channel: EditorChannel, _ message: EditorMessage, _ name: String) -> String? {
+    guard let text = channel.receiveText(message.textByteCount),
+      let folder = folders.first(where: { unsafe mkdir($0, 0o700) == 0 })
+    else { return nil }
+    let path = "\(folder)/\(name)"
     let file = unsafe open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
-    guard file >= 0 else { return false }
+    guard file >= 0 else { return nil }
     defer { close(file) }
     let isWritten = text.withBytes { bytes in
       unsafe bytes.withUnsafeBytes { unsafe coffer_write_all(file, $0.baseAddress, $0.count) == 0 }
     }
     let times = [timespec(), timespec(tv_sec: time(nil), tv_nsec: 0)]
-    return unsafe isWritten && futimens(file, times) == 0
+    return unsafe isWritten && futimens(file, times) == 0 ? path : nil
   }
 
   /// An editor gets the terminal, whatever the standard streams of the command are: a text comes from one, or a result

@@ -80,9 +80,10 @@ extension CaptureStore {
   public func listing() throws -> Listing {
     guard let keys = try keysIfAny() else { return Listing() }
     let scan = try file.read(.captures) { try Self.scan($0, keys: keys) }
-    // By the recorded time, since a clock may have been set back. Within one second, the last added comes first.
+    // By the recorded time, since a clock may have been set back. Within one second, the last added comes first, by its
+    // identifier: a row's number says when it came to this device.
     let newestFirst = scan.rows.filter { !$0.record.isHidden }.sorted {
-      ($0.record.created, $0.number) > ($1.record.created, $1.number)
+      ($0.record.created, $0.id) > ($1.record.created, $1.id)
     }
     return Listing(
       captures: newestFirst.map(Self.summary), damaged: scan.damaged, isComplete: scan.isComplete)

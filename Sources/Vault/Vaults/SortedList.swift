@@ -22,6 +22,8 @@ struct SortedList: ~Copyable {
   /// What decides where a message is in the order.
   struct Rank {
     let key: Key
+    /// The identifier under which it is listed, which is the same on all devices.
+    let id: MessageID
     /// Of its row.
     let number: Int64
   }
@@ -70,7 +72,7 @@ struct SortedList: ~Copyable {
       case .size: .number(Int64(contentByteCount))
       case .title: Self.key(metadata.title)
       }
-    let rank = Rank(key: key, number: row.number)
+    let rank = Rank(key: key, id: row.message, number: row.number)
     guard takes(rank) else { return }
     let start = usedByteCount
     let end = start + MessageID.byteCount + head.byteCount
@@ -95,7 +97,7 @@ struct SortedList: ~Copyable {
       case .size: .number(Int64(row.contentByteCount))
       case .title: Self.key(row.title)
       }
-    let rank = Rank(key: key, number: row.number)
+    let rank = Rank(key: key, id: row.id, number: row.number)
     guard takes(rank) else { return }
     let source = Source(segment: segment, ordinal: row.ordinal, id: row.id)
     append(Place(rank: rank, offset: nil, source: source))
@@ -125,10 +127,13 @@ struct SortedList: ~Copyable {
   /// - Parameter dates: nil for a group without a message that opens.
   func best(dates: ClosedRange<Int64>?, numbers: ClosedRange<Int64>) -> Rank? {
     let number = isReversed ? numbers.lowerBound : numbers.upperBound
+    let id = isReversed ? MessageID.lowest : .highest
     switch order {
     case .date:
-      return dates.map { Rank(key: .number(isReversed ? $0.lowerBound : $0.upperBound), number: number) }
-    case .stored: return Rank(key: .number(number), number: number)
+      return dates.map {
+        Rank(key: .number(isReversed ? $0.lowerBound : $0.upperBound), id: id, number: number)
+      }
+    case .stored: return Rank(key: .number(number), id: id, number: number)
     case .title, .size: return nil
     }
   }
@@ -139,10 +144,11 @@ struct SortedList: ~Copyable {
     swap(&kept, &larger)
   }
 
-  /// Titles from A to Z, everything else from the newest or largest; of equals, the last that was stored comes first.
+  /// Titles from A to Z, everything else from the newest or largest; of equals, the last that was added comes first.
+  /// Identifiers say which that is: a row's number says when it came to this device.
   func precedes(_ first: Rank, _ second: Rank) -> Bool {
     let (first, second) = isReversed ? (second, first) : (first, second)
-    if first.key == second.key { return first.number > second.number }
+    if first.key == second.key { return (first.id, first.number) > (second.id, second.number) }
     return order == .title ? first.key < second.key : first.key > second.key
   }
 

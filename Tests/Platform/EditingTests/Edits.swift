@@ -10,7 +10,7 @@ import Secrets
 enum Edits {
   /// The program that is the editor's process, and that asks for edits.
   static let probe = URL(filePath: CommandLine.arguments[0]).deletingLastPathComponent()
-    .appending(path: "editor-probe").resolvingSymlinksInPath().path()
+    .appending(path: "editor-probe").resolvingSymlinksInPath().path
 
   static func editor(_ script: String) -> String { "sh -c '\(script)' sh" }
 
@@ -63,5 +63,15 @@ enum Edits {
       }
       return line.range(of: Data(words.utf8)) != nil
     }
+  }
+
+  /// Of processes that stand one below the other, the lowest. It need not have the highest number: these begin again.
+  static func lowest(of processes: [Int32]) -> Int32? {
+    let parents = processes.compactMap { process in
+      let status = try? String(contentsOfFile: "/proc/\(process)/status", encoding: .utf8)
+      return status?.split(separator: "\n").first { $0.hasPrefix("PPid:") }?.split(separator: "\t").last
+        .flatMap { Int32($0) }
+    }
+    return processes.first { !parents.contains($0) }
   }
 }

@@ -15,6 +15,8 @@ struct IsolationTests {
   func writing() throws {
     let folder = try Edits.folderOnDisk()
     defer { try? FileManager.default.removeItem(at: folder) }
+    // Somebody may have a folder of the name that the editor sees.
+    let wasTaken = FileManager.default.fileExists(atPath: "/tmp/coffer")
     let mark = "coffer-\(UUID().uuidString)"
     let existing = folder.appending(path: "existing")
     try Data("old".utf8).write(to: existing)
@@ -23,12 +25,50 @@ struct IsolationTests {
     let script =
       tries.joined(separator: "; ") + "; cp \"$1\" \"$HOME/existing\"; rm \"$HOME/existing\"; "
       + "mount -o remount,rw,bind / && echo remounted > $HOME/\(mark); cat /tmp/worked > \"$1\""
-    #expect(try Edits.edit("secret\n", script, home: folder.path()) == "/var/tmp\n/tmp\n")
+    #expect(try Edits.edit("secret\n", script, home: folder.path) == "/var/tmp\n/tmp\n")
     #expect(try String(contentsOf: existing, encoding: .utf8) == "old")
-    for place in [folder.path(), ".", "/dev/shm", "/var/tmp", "/tmp", "/run", "/"] {
+    for place in [folder.path, ".", "/dev/shm", "/var/tmp", "/tmp", "/run", "/"] {
       #expect(!FileManager.default.fileExists(atPath: "\(place)/\(mark)"), "\(place)")
     }
-    #expect(!FileManager.default.fileExists(atPath: "/tmp/coffer"))
+    #expect(FileManager.default.fileExists(atPath: "/tmp/coffer") == wasTaken)
+  }
+
+  @Test(
+    "Of what is in /tmp the editor sees its own folder, the home and what programs need, and can write to none"
+  )
+  func seen() throws {
+    let folder = FileManager.default.temporaryDirectory.appending(path: "editing-\(UUID().uuidString)")
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let names = ["bin", "desktop", "editor", "home", "other"]
+    for name in names {
+      try FileManager.default.createDirectory(
+        at: folder.appending(path: name), withIntermediateDirectories: true)
+      try Data(name.utf8).write(to: folder.appending(path: "\(name)/file"))
+    }
+    let program = folder.appending(path: "editor/run").path
+    let script =
+      "#!/bin/sh\ncd '\(folder.path)' && cat */file >> \"$1\"; ls >> \"$1\"; for name in *; do touch $name/new 2> /dev/null; done; :\n"
+    try Data(script.utf8).write(to: URL(filePath: program))
+    try #require(chmod(program, 0o700) == 0)
+    var environment = Edits.environment("", home: folder.appending(path: "home").path)
+    environment["VISUAL"] = program
+    environment["PATH"] = folder.appending(path: "bin").path + ":" + (environment["PATH"] ?? "/usr/bin:/bin")
+    environment["XDG_RUNTIME_DIR"] = folder.appending(path: "desktop").path
+    let editor = try TextEditor(executable: Edits.probe, environment: environment)
+    #expect(try Edits.edit("", with: editor) == "bindesktopeditorhomebin\ndesktop\neditor\nhome\n")
+    for name in names {
+      #expect(!FileManager.default.fileExists(atPath: folder.appending(path: "\(name)/new").path))
+    }
+  }
+
+  @Test("A home of the name of the text's folder is seen, and the text is in another folder")
+  func taken() throws {
+    // In a /tmp of its own.
+    let home =
+      "exec 9< \"$1\"; mount -t tmpfs none /tmp && mkdir /tmp/coffer && HOME=/tmp/coffer exec /proc/self/fd/9 one"
+    let script = "echo $1 > $1; touch ~/new 2> /dev/null && echo written >> $1; true"
+    let said = try probe(["unshare", "-rm", "sh", "-c", home, "sh"], script)
+    #expect(said == "changed\n/tmp/coffer-text/message.txt\n\n")
   }
 
   @Test("Every mount that the editor sees is read-only but the two in memory, and ours are as before")
@@ -70,10 +110,14 @@ struct IsolationTests {
     #expect(seen.count > 2 * secret.count && seen.ranges(of: secret).count == 1)
   }
 
-  @Test("The edited text is gone from memory when it is let go")
-  func nothingLeft() throws {
-    let needle = try edited()
-    #expect(try ProcessMemory.places(of: needle) == [])
+  @Test("The edited text is gone from memory when it is let go", .inTurn)
+  func nothingLeft() async {
+    await #expect(processExitsWith: .success) {
+      recordingErrors {
+        let needle = try IsolationTests().edited()
+        try ProcessMemory.expectGone(needle)
+      }
+    }
   }
 
   @inline(never)
@@ -91,10 +135,10 @@ struct IsolationTests {
   }
 
   /// Runs the probe below another program.
-  private func probe(_ prefix: [String], _ script: String) throws -> String {
+  private func probe(_ prefix: [String], _ script: String, program: String = Edits.probe) throws -> String {
     let process = Process()
     process.executableURL = URL(filePath: "/usr/bin/env")
-    process.arguments = prefix + [Edits.probe, "one"]
+    process.arguments = prefix + [program, "one"]
     process.environment = Edits.environment(script)
     process.standardInput = FileHandle.nullDevice
     let output = Pipe()
@@ -113,7 +157,12 @@ struct IsolationTests {
       "grep -h -e CapEff -e ^Uid -e NoNewPrivs /proc/self/status > \"$1\"; id -u >> \"$1\"; "
       + "touch /dev/shm/coffer-user /nothing 2> /dev/null && echo written >> \"$1\"; "
       + "umount /tmp 2> /dev/null && echo unmounted >> \"$1\"; true"
-    let said = try probe(["setpriv", "--reuid", "12345", "--regid", "12345", "--clear-groups"], script)
+    // A copy: the tests may be in root's home, which that user may not enter.
+    let copy = FileManager.default.temporaryDirectory.appending(path: "editing-\(UUID().uuidString)").path
+    try FileManager.default.copyItem(atPath: Edits.probe, toPath: copy)
+    defer { try? FileManager.default.removeItem(atPath: copy) }
+    let said = try probe(
+      ["setpriv", "--reuid", "12345", "--regid", "12345", "--clear-groups"], script, program: copy)
     #expect(
       said == """
         changed

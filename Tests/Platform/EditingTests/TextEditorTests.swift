@@ -76,11 +76,11 @@ struct TextEditorTests {
     #expect(throws: EditorError.noEditor) { try program(["PATH": "/nonexistent:/proc"]) }
     let folder = try Edits.folderOnDisk()
     defer { try? FileManager.default.removeItem(at: folder) }
-    let vi = folder.appending(path: "vi").path()
+    let vi = folder.appending(path: "vi").path
     try Data("#!/bin/sh\necho two >> \"$1\"\n".utf8).write(to: URL(filePath: vi))
-    #expect(throws: EditorError.noEditor) { try program(["PATH": folder.path()]) }
+    #expect(throws: EditorError.noEditor) { try program(["PATH": folder.path]) }
     #expect(chmod(vi, 0o700) == 0)
-    #expect(try program(["PATH": "/nonexistent:\(folder.path())"]) == "vi")
+    #expect(try program(["PATH": "/nonexistent:\(folder.path)"]) == "vi")
 
     for name in ["no-such-editor -w", "/etc/passwd"] {
       let editor = try TextEditor(

@@ -149,6 +149,9 @@ int coffer_enter_courier_sandbox(int socket, uint16_t port);
  * swapped; every other file system can only be read; devices work as before. No process gains privileges or leaves a
  * core dump, and no file grows beyond 1 GiB.
  *
+ * `seen` is a list of folders with a colon between each two. Those of them that are below /tmp or /var/tmp are there all
+ * the same, and can only be read: a user's home, sockets of a desktop, an editor.
+ *
  * Returns in a new process, the first of its own process namespace: when it ends, the kernel ends every process that
  * it started, and frees those files with the last of them. The calling process waits for it, ends after it and does
  * not return, unless a step failed. Each of the two dies with its parent. `connection` is a socket to the parent; it
@@ -156,6 +159,6 @@ int coffer_enter_courier_sandbox(int socket, uint16_t port);
  *
  * 0, or the step that the system refused, with its reason in errno: 1 the namespaces, 2 the user's own number in them,
  * 3 mounts of their own, 4 the read-only file systems, 5 the files in memory, 6 the new process or its limits. */
-int coffer_enter_editor_sandbox(int connection);
+int coffer_enter_editor_sandbox(int connection, const char *seen);
 
 #endif
