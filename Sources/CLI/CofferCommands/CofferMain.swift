@@ -11,7 +11,6 @@ internal import Foundation
 internal import Keychains
 internal import Pictures
 internal import Secrets
-package import SecurityKeys
 
 struct CofferRoot: CommandGroup {
   static let configuration = CommandConfiguration(
@@ -95,28 +94,40 @@ enum CofferVersion {
 
 /// The whole program, apart from its process.
 public enum CofferMain {
-  /// The security keys of a test; nil for those of the system. No option and no variable of the environment sets it.
-  @TaskLocal static var securityKeys: (any SecurityKeyFinder)?
+  /// Runs a command line, without the program's own name, beside others in this process: nothing of the process is
+  /// changed, and nothing of it reaches the command but files. A relative path begins where the calling thread is.
+  /// - Returns: the exit code.
+  package static func run(_ arguments: [String], in environment: RunEnvironment) -> Int32 {
+    within(environment) { perform(arguments) }
+  }
 
-  /// As ``run(_:as:)``, with other security keys, for tests.
-  package static func run(_ arguments: [String], securityKeys: any SecurityKeyFinder) -> Int32 {
-    $securityKeys.withValue(securityKeys) { run(arguments, as: "coffer") }
+  private static func within<R>(_ environment: RunEnvironment, _ body: () throws -> R) rethrows -> R {
+    try SystemSurroundings(CommandRun(environment)).here(body)
   }
 
   /// Plays the tutorial without a word and without pauses, for tests.
   /// - Parameter watch: is shown each chapter's coffer at its end, opened with its passphrase.
   package static func playTutorial(watching watch: @escaping (Coffer) throws -> Void) throws {
-    let session = try TutorialSession(TutorialPace(speed: 0)) { memory in
-      try watch(memory.locked().unlock(SlotCredential(TutorialSurroundings.typedPassphrase())))
+    try within(.ofSystem) {
+      let session = try TutorialSession(TutorialPace(speed: 0)) { memory in
+        try watch(memory.locked().unlock(SlotCredential(TutorialSurroundings.typedPassphrase())))
+      }
+      _ = try session.runSilently(from: 0)
     }
-    _ = try session.runSilently(from: 0)
   }
 
-  /// Runs a command line, without the program's own name.
+  /// Runs the command line of this process, without the program's own name.
   /// - Parameter program: the name under which it was started: git starts it as `coffer-gpg`.
   /// - Returns: the exit code.
   public static func run(_ arguments: [String], as program: String) -> Int32 {
-    if GitProgram.isMeant(by: program) { return GitProgram.run(arguments) }
+    run(arguments, as: program) { _ in }
+  }
+
+  /// The same with something else given to the run, for programs of tests.
+  package static func run(
+    _ arguments: [String], as program: String, changing change: (inout RunEnvironment) -> Void
+  ) -> Int32 {
+    if GitProgram.isMeant(by: program) { return ofProcess(change) { GitProgram.run(arguments) } }
     // Coffer starts itself with one of these arguments to decode a picture, or to find the codes in one.
     if arguments == [PictureWorker.argument] { PictureWorker.run() }
     if arguments == [CodeReader.argument] { CodeReader.run() }
@@ -125,8 +136,26 @@ public enum CofferMain {
     // With these to keep a text on the clipboard for a while.
     if arguments.first == ClipboardKeeper.argument { ClipboardKeeper.run(arguments) }
     if arguments.first == ClipboardHolder.argument { ClipboardHolder.run(arguments) }
-    if arguments.first == Completions.argument { return complete(arguments) }
+    return ofProcess(change) { perform(arguments) }
+  }
+
+  /// Runs what has this process for itself.
+  private static func ofProcess(_ change: (inout RunEnvironment) -> Void, _ body: () -> Int32) -> Int32 {
     guard coffer_fill_standard_descriptors() == 0 else { return ExitCode.bug.rawValue }
+    var environment = RunEnvironment.ofProcess
+    change(&environment)
+    return within(environment, body)
+  }
+
+  /// Before a command runs, and not for help: what is done once for the process of a run.
+  private static func prepare() throws {
+    if CommandRun.current.environment.ownsProcess { try SecretMemory.prepare() }
+    try CommandLog.start()
+  }
+
+  /// Runs a command line in the surroundings of the caller.
+  private static func perform(_ arguments: [String]) -> Int32 {
+    if arguments.first == Completions.argument { return complete(arguments) }
     if arguments.isEmpty {
       let columns = Terminal.isErrorTerminal ? Terminal.errorColumns : nil
       Terminal.remark(
@@ -138,10 +167,7 @@ public enum CofferMain {
     let line = ArgumentOrder.sorted(
       asksVersion ? ["--version"] : arguments, root: CofferRoot.self, takesDefault: true)
     let isJSON = line.options.contains("--json")
-    let exit = perform(line, root: CofferRoot.self) {
-      try SecretMemory.prepare()
-      try CommandLog.start()
-    }
+    let exit = perform(line, root: CofferRoot.self, beginning: prepare)
     // If the command succeeded but its output was lost, that is a failure too; otherwise its own code counts.
     guard let failure = Terminal.outputFailure(), exit == .done else { return exit.rawValue }
     tell(failure, isJSON: isJSON)
@@ -151,8 +177,7 @@ public enum CofferMain {
   /// Tells a shell what may be on the command line. Whatever goes wrong, it says nothing: somebody is typing.
   private static func complete(_ arguments: [String]) -> Int32 {
     do {
-      try SecretMemory.prepare()
-      try CommandLog.start()
+      try prepare()
       _ = try ShellRoot.parseAsRoot(arguments)
     } catch {
       guard ShellRoot.exitCode(for: error) == .success else { return ExitCode.done.rawValue }

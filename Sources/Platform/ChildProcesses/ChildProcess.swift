@@ -19,6 +19,16 @@ package enum ChildProcess {
     return variables
   }
 
+  /// The folders that a program of the user may have to see: its own, the user's home, that of the desktop's sockets, and
+  /// those of programs; with a colon between each two, as `coffer_enter_editor_sandbox` takes them.
+  package static func folders(of program: some StringProtocol) -> String {
+    var folders = ["HOME", "XDG_RUNTIME_DIR", "PATH"].compactMap { (name: String) -> String? in
+      unsafe getenv(name).map { unsafe String(cString: $0) }
+    }
+    if let end = program.lastIndex(of: "/") { folders.append(String(program[..<end])) }
+    return folders.joined(separator: ":")
+  }
+
   /// Starts a program in a session of its own, in "/", with /dev/null as its standard streams, and one descriptor, under
   /// the number ``passedDescriptor``.
   package static func startApart(

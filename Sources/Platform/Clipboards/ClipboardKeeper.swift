@@ -90,7 +90,8 @@ public enum ClipboardHolder {
   public static func run(_ arguments: [String]) -> Never {
     let life = ChildProcess.passedDescriptor
     guard arguments.count == 3, let kind = ClipboardTool.Kind(rawValue: arguments[1]),
-      coffer_enter_editor_sandbox(life) == 0, fcntl(life, F_SETFD, FD_CLOEXEC) == 0
+      unsafe coffer_enter_editor_sandbox(life, ChildProcess.folders(of: arguments[2])) == 0,
+      fcntl(life, F_SETFD, FD_CLOEXEC) == 0
     else { _exit(1) }
     signal(SIGINT, SIG_DFL)
     signal(SIGQUIT, SIG_DFL)

@@ -12,18 +12,18 @@ extension ClipboardTool {
   ///
   /// - Parameters:
   ///   - seconds: it is taken back after so long; nil for never.
-  ///   - executable: a program that calls ``ClipboardKeeper/run(_:)`` and ``ClipboardHolder/run(_:)``; this program
-  ///     itself, unless told.
+  ///   - variables: of the environment.
+  ///   - executable: a program that calls ``ClipboardKeeper/run(_:)`` and ``ClipboardHolder/run(_:)``.
   /// - Throws: ``ClipboardError`` `.notTaken`, `.notAnswering`; then the text is nowhere.
   public func hold(
-    _ text: RawSpan, forSeconds seconds: Int?, executable: String = "/proc/self/exe"
+    _ text: RawSpan, forSeconds seconds: Int?, variables: [String: String], executable: String
   ) throws(ClipboardError) {
     var ends: [Int32] = [-1, -1]
     let kind = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
     guard unsafe socketpair(AF_UNIX, kind, 0, &ends) == 0 else { throw notTaken }
     defer { close(ends[0]) }
     let arguments = ["coffer", ClipboardKeeper.argument, "\(seconds ?? 0)", self.kind.rawValue, path]
-    let keeper = Self.startApart(executable, arguments, passing: ends[1])
+    let keeper = Self.startApart(executable, arguments, variables, passing: ends[1])
     close(ends[1])
     guard let keeper else { throw notTaken }
     do throws(ClipboardError) { try give(text, to: ends[0]) } catch {
@@ -45,11 +45,9 @@ extension ClipboardTool {
 
   /// In a session of its own, so that it goes on when the terminal is closed.
   private static func startApart(
-    _ executable: String, _ arguments: [String], passing socket: Int32
+    _ executable: String, _ arguments: [String], _ variables: [String: String], passing socket: Int32
   ) -> pid_t? {
-    let variables = kept.compactMap { name in
-      unsafe getenv(name).map { "\(name)=\(unsafe String(cString: $0))" }
-    }
+    let variables = kept.compactMap { name in variables[name].map { "\(name)=\($0)" } }
     return ChildProcess.startApart(executable, arguments, environment: variables, passing: socket)
   }
 

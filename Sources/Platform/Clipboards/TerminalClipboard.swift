@@ -15,13 +15,16 @@ public struct TerminalClipboard: ~Copyable {
   private let terminal: Int32
   private let isInTmux: Bool
 
-  /// - Parameter environment: the value of a variable; nil where it is not set.
+  /// - Parameters:
+  ///   - device: the terminal's path; nil where there is none.
+  ///   - environment: the value of a variable; nil where it is not set.
   /// - Throws: ``ClipboardError/noTerminal``, also for one without control sequences.
-  public init(_ environment: (String) -> String?) throws(ClipboardError) {
+  public init(_ device: String?, _ environment: (String) -> String?) throws(ClipboardError) {
     guard !["", "dumb"].contains(environment("TERM") ?? "") else { throw .noTerminal }
-    let device = unsafe open("/dev/tty", O_WRONLY | O_NOCTTY | O_CLOEXEC)
-    guard device >= 0 else { throw .noTerminal }
-    terminal = device
+    guard let device else { throw .noTerminal }
+    let opened = unsafe open(device, O_WRONLY | O_NOCTTY | O_CLOEXEC)
+    guard opened >= 0 else { throw .noTerminal }
+    terminal = opened
     isInTmux = !(environment("TMUX") ?? "").isEmpty
   }
 

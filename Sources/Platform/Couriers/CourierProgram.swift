@@ -13,17 +13,17 @@ internal import Remotes
 enum CourierProgram {
   private static let name = "coffer-courier"
 
-  /// The program beside this one, or in `libexec/coffer` beside its folder; nil when it is in neither.
-  static func find(executable: String? = nil) -> String? {
-    guard let executable = executable ?? ownPath() else { return nil }
+  /// The program beside another one, or in `libexec/coffer` beside its folder; nil when it is in neither.
+  static func find(executable: String) -> String? {
+    let executable = realPath(executable) ?? executable
     let folder = executable.split(separator: "/", omittingEmptySubsequences: false).dropLast()
     let beside = folder.joined(separator: "/")
     let prefix = folder.dropLast().joined(separator: "/")
     return ["\(beside)/\(name)", "\(prefix)/libexec/coffer/\(name)"].first { unsafe access($0, X_OK) == 0 }
   }
 
-  private static func ownPath() -> String? {
-    let path = unsafe realpath("/proc/self/exe", nil)
+  private static func realPath(_ path: String) -> String? {
+    let path = unsafe realpath(path, nil)
     defer { unsafe free(path) }
     return unsafe path.map { unsafe String(cString: $0) }
   }

@@ -21,6 +21,8 @@ public final class CourierRemote: Remote {
     public var stallSeconds: UInt16 = 60
     /// Before the first repetition; each of the four others waits twice as long as the one before.
     package var firstPauseMilliseconds: UInt16 = 1_000
+    /// The program that the courier was installed with.
+    package var executable = "/proc/self/exe"
     /// Whether nobody wants an answer any more; asked from any thread while one is awaited. A request that has no answer a
     /// second later throws `RemoteError.serviceUnreachable`, and so does each after it.
     public var isCancelled: @Sendable () -> Bool = { false }
@@ -35,7 +37,7 @@ public final class CourierRemote: Remote {
   /// Starts the program. Nothing is asked of the server yet.
   /// - Throws: `RemoteError.courier` when there is no such program, or it does not come to serve.
   package convenience init(_ place: CourierPlace, limits: Limits = Limits()) throws(RemoteError) {
-    try self.init(place, limits: limits, program: CourierProgram.find())
+    try self.init(place, limits: limits, program: CourierProgram.find(executable: limits.executable))
   }
 
   /// - Parameter program: its path; nil when it is missing.

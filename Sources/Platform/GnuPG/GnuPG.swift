@@ -34,7 +34,9 @@ public struct GnuPG: Sendable {
   /// The folder of its keys.
   public let home: String
   private let program: String
-  private let patience: Patience
+  private let environment: [String]
+  /// Tests change it once the program is found.
+  var patience: Patience
 
   /// How a private part is asked for.
   public enum Asking: Sendable {
@@ -50,18 +52,22 @@ public struct GnuPG: Sendable {
   /// - Parameters:
   ///   - program: an absolute path.
   ///   - home: the folder of its keys; nil for `GNUPGHOME`, else `~/.gnupg`.
+  ///   - variables: of the environment.
   /// - Throws: ``GnuPGError/missing``, ``GnuPGError/tooOld(version:)``, ``GnuPGError/noHome(_:)``,
   ///   ``GnuPGError/notAnswering``.
   public init(
-    program: String = GnuPG.usualProgram, home: String? = nil, patience: Patience = Patience()
+    program: String = GnuPG.usualProgram, home: String? = nil, variables: [String: String],
+    patience: Patience = Patience()
   ) throws(GnuPGError) {
+    func variable(_ name: String) -> String? { variables[name].flatMap { $0.isEmpty ? nil : $0 } }
+    environment = Self.environment(variable)
     self.program = program
     self.patience = patience
-    self.home = home ?? Self.variable("GNUPGHOME") ?? (Self.variable("HOME") ?? "") + "/.gnupg"
+    self.home = home ?? variable("GNUPGHOME") ?? (variable("HOME") ?? "") + "/.gnupg"
     guard unsafe access(program, X_OK) == 0 else { throw .missing }
     var text: [UInt8] = []
     let call = GnuPGCall(
-      program: program, arguments: ["--version"], environment: Self.environment, byteCountLimit: 1 << 16,
+      program: program, arguments: ["--version"], environment: environment, byteCountLimit: 1 << 16,
       seconds: patience.seconds)
     _ = try GnuPGProcess.run(call) { text += [UInt8](copying: $0) }
     version = try Self.version(String(decoding: text, as: UTF8.self))
@@ -170,18 +176,18 @@ public struct GnuPG: Sendable {
       "--status-fd", "\(GnuPGProcess.statusDescriptor)",
     ]
     let call = GnuPGCall(
-      program: program, arguments: always + arguments, environment: Self.environment, passphrase: passphrase,
+      program: program, arguments: always + arguments, environment: environment, passphrase: passphrase,
       byteCountLimit: byteCountLimit, seconds: seconds ?? patience.seconds)
     return try GnuPGProcess.run(call, take: take)
   }
 
   /// Little: where its files and its agent are, and where its pinentry can ask.
-  private static var environment: [String] {
+  private static func environment(_ variable: (String) -> String?) -> [String] {
     let names = [
       "HOME", "USER", "LOGNAME", "XDG_RUNTIME_DIR", "TERM", "DISPLAY", "WAYLAND_DISPLAY", "XAUTHORITY",
       "DBUS_SESSION_BUS_ADDRESS",
     ]
-    let terminal = variable("GPG_TTY") ?? Self.standardTerminal
+    let terminal = variable("GPG_TTY") ?? standardTerminal
     return ["LC_ALL=C", "PATH=/usr/local/bin:/usr/bin:/bin"]
       + names.compactMap { name in variable(name).map { "\(name)=\($0)" } }
       + (terminal.map { ["GPG_TTY=\($0)"] } ?? [])
@@ -191,12 +197,6 @@ public struct GnuPG: Sendable {
   private static var standardTerminal: String? {
     guard let name = unsafe ttyname(STDIN_FILENO) else { return nil }
     return unsafe String(cString: name)
-  }
-
-  private static func variable(_ name: String) -> String? {
-    guard let value = unsafe getenv(name) else { return nil }
-    let text = unsafe String(cString: value)
-    return text.isEmpty ? nil : text
   }
 }
 

@@ -14,8 +14,11 @@ public final class Pager {
   private let former: [(signal: Int32, action: sigaction)]
 
   /// Starts the pager that the user has chosen.
+  /// - Parameter variables: its environment, which also names it.
   /// - Returns: nil if there is none, or it cannot be started.
-  public static func start() -> Pager? { line(of: Self.variable).flatMap(Pager.init(line:)) }
+  public static func start(_ variables: [String: String]) -> Pager? {
+    line(of: { variables[$0] }).flatMap { Pager(line: $0, variables) }
+  }
 
   /// What the shell is to run: `COFFER_PAGER`, else `PAGER`, else less. An empty variable and `cat` mean none, and so
   /// does a program that is not there.
@@ -43,7 +46,7 @@ public final class Pager {
     return kept + options + ["LESSSECURE=1", "LESSHISTFILE=-"]
   }
 
-  private init?(line: String) {
+  private init?(line: String, _ variables: [String: String]) {
     var ends: (reading: Int32, writing: Int32) = (-1, -1)
     guard unsafe coffer_pipe(&ends.reading, &ends.writing) == 0 else { return nil }
     defer { close(ends.reading) }
@@ -55,7 +58,7 @@ public final class Pager {
       return (number, action)
     }
     let process = ChildProcess.start(
-      "/bin/sh", ["sh", "-c", line], environment: Self.environment(ChildProcess.variables()),
+      "/bin/sh", ["sh", "-c", line], environment: Self.environment(variables.map { "\($0)=\($1)" }),
       input: ends.reading)
     self.process = process ?? 0
     descriptor = ends.writing
@@ -94,9 +97,5 @@ public final class Pager {
       var action = action
       unsafe sigaction(number, &action, nil)
     }
-  }
-
-  private static func variable(_ name: String) -> String? {
-    unsafe getenv(name).map { unsafe String(cString: $0) }
   }
 }

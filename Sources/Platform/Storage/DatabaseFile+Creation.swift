@@ -28,14 +28,17 @@ extension DatabaseFile {
     try create(home: home, populate: populate, undo: undo, beforeNaming: {})
   }
 
-  /// - Parameter beforeNaming: called when the file is complete, before it gets its name.
+  /// - Parameters:
+  ///   - lockPatienceMilliseconds: how long to wait for another process that makes one.
+  ///   - beforeNaming: called when the file is complete, before it gets its name.
   static func create(
     home: String, populate: (DatabaseFile) throws -> Void, undo: (DatabaseFile) -> Void = { _ in },
-    beforeNaming: () throws -> Void
+    lockPatienceMilliseconds: Int = WriterLock.patienceMilliseconds, beforeNaming: () throws -> Void
   ) throws -> DatabaseFile {
     // Before anything is written: a folder with other contents stays as it is.
     try checkPlace(home: home)
-    let lock = WriterLock(path: home + "/" + lockName)
+    let lock = WriterLock(
+      path: home + "/" + lockName, patienceMilliseconds: lockPatienceMilliseconds)
     let madeFolders = try claim(home, lock)
     let path = home + "/" + name
     // A random name: others that ignore the lock cannot guess it.

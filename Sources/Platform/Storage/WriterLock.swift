@@ -24,9 +24,14 @@ final class WriterLock: Sendable {
   }
 
   private let path: String
+  private let patienceMilliseconds: Int
   private let held = Mutex<Held?>(nil)
 
-  init(path: String) { self.path = path }
+  /// - Parameter patienceMilliseconds: how long to wait for another process.
+  init(path: String, patienceMilliseconds: Int = patienceMilliseconds) {
+    self.path = path
+    self.patienceMilliseconds = patienceMilliseconds
+  }
 
   deinit { release() }
 
@@ -55,7 +60,7 @@ final class WriterLock: Sendable {
         }
         close(descriptor)
         guard isLocked || code == EWOULDBLOCK || code == EINTR else { throw .inputOutput(code: code) }
-        guard waited < Self.patienceMilliseconds else { throw .inUse }
+        guard waited < patienceMilliseconds else { throw .inUse }
         usleep(20_000)
         waited += 20
       }

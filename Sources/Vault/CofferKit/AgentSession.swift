@@ -26,7 +26,7 @@ public struct AgentSession: Sendable {
   /// Who keeps the keys.
   private enum Keeper {
     /// Agents of the coffer in this directory.
-    case agents(home: String, AgentBinding?)
+    case agents(home: String, AgentBinding?, AgentVariables)
     /// This process, of a coffer in memory. No agent is looked for.
     case memory(InMemorySession)
   }
@@ -37,19 +37,23 @@ public struct AgentSession: Sendable {
   public init(_ locked: LockedCoffer) { self = locked.agents }
 
   /// The session of the coffer in `home`, which may be damaged or missing.
-  public init(home: String) { self.init(home: home, coffer: try? LockedCoffer(home: home).id) }
+  /// - Parameter variables: of the environment.
+  public init(home: String, variables: AgentVariables = .ofProcess) {
+    self.init(home: home, coffer: try? LockedCoffer(home: home).id, variables)
+  }
 
-  init(home: String, coffer: UUID?) {
+  init(home: String, coffer: UUID?, _ variables: AgentVariables) {
     let binding = coffer.map { coffer in
       let id = unsafe withUnsafeBytes(of: coffer.uuid) { unsafe Array($0) }
       return AgentBinding(to: id.rawSpan)
     }
-    keeper = .agents(home: home, binding)
+    keeper = .agents(home: home, binding, variables)
   }
 
   /// Whether an agent may have a session of the coffer in `home`. The coffer is not opened.
-  public static func mayBeThere(home: String) -> Bool {
-    AgentFinder(home: home, binding: nil).hasAnswer
+  /// - Parameter variables: of the environment.
+  public static func mayBeThere(home: String, variables: AgentVariables = .ofProcess) -> Bool {
+    AgentFinder(home: home, binding: nil, variables: variables).hasAnswer
   }
 
   /// The session of a coffer in memory.
@@ -57,8 +61,8 @@ public struct AgentSession: Sendable {
 
   /// Nil for a coffer in memory.
   private var finder: AgentFinder? {
-    guard case .agents(let home, let binding) = keeper else { return nil }
-    return AgentFinder(home: home, binding: binding)
+    guard case .agents(let home, let binding, let variables) = keeper else { return nil }
+    return AgentFinder(home: home, binding: binding, variables: variables)
   }
 
   private var memory: InMemorySession? { if case .memory(let session) = keeper { session } else { nil } }
@@ -93,8 +97,8 @@ public struct AgentSession: Sendable {
   func begin(
     _ keys: ClassKeys, slot: UUID, limits: SessionLimits, executable: String
   ) throws(AgentError) -> (idleSeconds: Int, absoluteSeconds: Int) {
-    guard case .agents(let home, let binding?) = keeper else { throw .noHome }
-    let agent = try AgentLauncher.agent(home: home, executable: executable)
+    guard case .agents(let home, let binding?, let variables) = keeper else { throw .noHome }
+    let agent = try AgentLauncher.agent(home: home, executable: executable, variables: variables)
     // Asked before it has the keys: an agent that hangs is given none.
     _ = try agent.status()
     try agent.give(keys.withoutOwner(), binding: binding, slot: slot)

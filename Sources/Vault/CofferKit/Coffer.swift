@@ -86,7 +86,7 @@ public final class Coffer: Sendable {
     }
     let coffer = try Coffer(
       file: file, keybag: finished, keys: unlocked.keys, slot: unlocked.slot, machine: machine, clock: clock,
-      agents: AgentSession(home: home, coffer: finished.coffer))
+      agents: AgentSession(home: home, coffer: finished.coffer, machine.agentVariables))
     if attestationEnclave.kind.isHardware { coffer.counter.makeIfMissing() }
     return coffer
   }

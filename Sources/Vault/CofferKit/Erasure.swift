@@ -29,7 +29,9 @@ public enum Erasure {
     let exports = UnfinishedExports(home: home)
     exports.removeLeftovers()
     // An agent that does not answer must not prevent erasing.
-    do { _ = try AgentSession(home: home).end() } catch { remains.agent = true }
+    do { _ = try AgentSession(home: home, variables: machine.agentVariables).end() } catch {
+      remains.agent = true
+    }
     do {
       let file = try DatabaseFile.open(home: home)
       // Held until the files are gone.

@@ -37,7 +37,7 @@ public final class LockedCoffer: Sendable {
     self.acceptsEarlierState = acceptsEarlierState
     file = try DatabaseFile.open(home: home)
     keybag = try Self.keybag(file)
-    agents = AgentSession(home: home, coffer: keybag.coffer)
+    agents = AgentSession(home: home, coffer: keybag.coffer, machine.agentVariables)
   }
 
   /// A coffer in memory, as a command finds it.

@@ -2,6 +2,7 @@
 //
 // The machine that the coffer is on: the enclaves and security keys it has. Nothing is contacted before one is used.
 
+public import Agent
 public import Enclaves
 public import Keychains
 public import SecurityKeys
@@ -14,6 +15,8 @@ public struct Machine: Sendable {
   private let enclaves: [any Enclave]
   /// Finds the security keys that are plugged in; nil in a build without them.
   public let securityKeys: (any SecurityKeyFinder)?
+  /// How agents are found and started.
+  public private(set) var agentVariables = AgentVariables.ofProcess
 
   /// - Parameter tcti: the TCTI configuration of the TPM, such as `device:/dev/tpmrm0` or `swtpm:path=/run/tpm.sock`.
   public init(tcti: String = Machine.defaultTCTI) {
@@ -33,7 +36,16 @@ public struct Machine: Sendable {
 
   /// This machine with other security keys, for tests.
   package func with(securityKeys: any SecurityKeyFinder) -> Machine {
-    Machine(enclaves: enclaves, securityKeys: securityKeys)
+    var machine = Machine(enclaves: enclaves, securityKeys: securityKeys)
+    machine.agentVariables = agentVariables
+    return machine
+  }
+
+  /// This machine, where agents are found and started with these variables.
+  public func with(agentVariables: AgentVariables) -> Machine {
+    var machine = self
+    machine.agentVariables = agentVariables
+    return machine
   }
 
   /// The enclave of that kind, whether or not it answers now; nil when this program knows none.

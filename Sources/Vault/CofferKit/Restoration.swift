@@ -103,7 +103,7 @@ extension Coffer {
     guard let slot = keybag.slots.first else { throw KeybagError.lastSlot }
     let coffer = try Coffer(
       file: file, keybag: keybag, keys: keys, slot: slot, machine: machine, clock: clock,
-      agents: AgentSession(home: home, coffer: keybag.coffer))
+      agents: AgentSession(home: home, coffer: keybag.coffer, machine.agentVariables))
     if enclave.kind.isHardware { coffer.counter.makeIfMissing() }
     var restored = RestoredCoffer(
       coffer: coffer, made: arrivals.made, leftOutSlots: leftOut, enclave: enclave.kind)

@@ -96,10 +96,10 @@ struct BrowseOnTerminalTests {
     let place = try place()
     let leash = try AgentLeash(folder: place.folder.path())
     defer { withExtendedLifetime(leash) {} }
-    #expect(try place.run(["unlock"] + Self.pass).status == 0)
+    #expect(try place.runProcess(["unlock"] + Self.pass).status == 0)
     let command = try CommandOnTerminal(["browse"], in: place)
     try command.terminal.expect("Enter reads")
-    #expect(try place.run(["lock"]).status == 0)
+    #expect(try place.runProcess(["lock"]).status == 0)
     try command.terminal.expect("the session has ended")
     #expect(command.end().status == 3 && command.terminal.isCooked)
   }

@@ -19,7 +19,7 @@
       tpm = try SoftwareTPM()
       try place.makeCoffer()
       let pin = try place.write("864209\n", to: "pin")
-      let added = try place.run(
+      let added = try place.runProcess(
         ["slot", "add", "tpm", "--pin-file", pin, "--passphrase-file", "pass"],
         environment: ["COFFER_TCTI": tpm.tcti])
       try #require(added.status == 0, "\(added.error)")

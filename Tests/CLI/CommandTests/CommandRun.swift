@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The built command, run with pipes or on a terminal of its own, in a throw-away folder.
+// Commands in a throw-away folder: in the process of the test, as a process with pipes, or on a terminal of their own.
 
+import CofferCommands
 import CofferKit
+import CommandRuns
 import Enclaves
 import Foundation
 import GRDBSQLite
@@ -60,7 +62,7 @@ final class Place: Sendable {
       utf8: SecretBytes(copying: Array(Self.passphrase.utf8).span.bytes))
     try Coffer.create(
       home: home.path(), passphrase: passphrase, recoveryPhrase: phrase,
-      kdf: .argon2id(Argon2idParameters(memoryKiB: 64, passes: 1, lanes: 1)),
+      kdf: CommandRuns.cheapDerivation,
       machine: Machine(enclaves: [SoftwareEnclave()])
     ).close()
   }
@@ -80,8 +82,25 @@ final class Place: Sendable {
     var error: String
   }
 
-  /// Runs the command without a terminal, to its end.
+  /// Whether commands run as processes alone: another program was named, or no thread can have a folder of its own.
+  static let needsProcesses =
+    ProcessInfo.processInfo.environment["COFFER_BINARY"] != nil || !CommandRuns.haveFolders
+
+  /// Runs a command line without a terminal, to its end, in this process. What is about processes (signals, pipes,
+  /// descriptors, programs that are started, the zone of local times) wants ``runProcess(_:input:environment:program:)``.
   func run(
+    _ arguments: [String], input: String = "", environment: [String: String] = [:],
+    change: (inout RunEnvironment) -> Void = { _ in }
+  ) throws -> Outcome {
+    if Self.needsProcesses { return try runProcess(arguments, input: input, environment: environment) }
+    let outcome = try CommandRuns.run(
+      arguments, variables: variables(environment), input: Array(input.utf8), folder: folder.path,
+      executable: Self.coffer.path, change: change)
+    return Outcome(status: outcome.status, output: outcome.text, error: outcome.errorText)
+  }
+
+  /// Runs the command without a terminal, to its end, as a process of its own.
+  func runProcess(
     _ arguments: [String], input: String = "", environment: [String: String] = [:],
     program: URL = Place.coffer
   ) throws -> Outcome {
@@ -107,8 +126,14 @@ final class Place: Sendable {
     process.executableURL = program
     process.arguments = arguments
     process.currentDirectoryURL = folder
+    process.environment = variables(environment)
+    return process
+  }
+
+  /// The environment of a command; nothing of it is the user's.
+  private func variables(_ environment: [String: String]) -> [String: String] {
     let own = ProcessInfo.processInfo.environment
-    process.environment = [
+    return [
       "PATH": own["PATH"] ?? "/usr/bin:/bin", "HOME": folder.path(), "COFFER_HOME": home.path(),
       "LC_ALL": "C.UTF-8", "TZ": "UTC", "TERM": "xterm-256color",
       "KEYS": folder.path() + "/keys",
@@ -117,7 +142,6 @@ final class Place: Sendable {
       "LLVM_PROFILE_FILE": own["LLVM_PROFILE_FILE"] ?? "/dev/null",
     ].merging(own.filter { $0.key == "LD_LIBRARY_PATH" }) { mine, _ in mine }
       .merging(environment) { _, given in given }
-    return process
   }
 }
 
@@ -140,7 +164,7 @@ final class CommandOnTerminal {
       "sigprocmask(SIG_SETMASK, POSIX::SigSet->new); $SIG{$_} = 'DEFAULT' for qw(HUP INT TERM); exec @ARGV"
     process = place.process(
       URL(filePath: "/usr/bin/setsid"),
-      ["--ctty", "--wait", "/usr/bin/perl", "-MPOSIX", "-e", unblocked, program.path()] + arguments,
+      ["--ctty", "--wait", "/usr/bin/perl", "-MPOSIX", "-e", unblocked, program.path] + arguments,
       environment)
     let device = FileHandle(fileDescriptor: terminal.device, closeOnDealloc: false)
     process.standardInput = device

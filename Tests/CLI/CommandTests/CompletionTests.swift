@@ -24,7 +24,7 @@ struct CompletionTests {
     try place.makeCoffer()
     for title in Self.titles {
       let options = ["add", "--title=\(title)", "--tag", "home"]
-      #expect(try place.run(options + Self.pass, input: title).status == 0)
+      #expect(try place.runProcess(options + Self.pass, input: title).status == 0)
     }
     if isUnlocked { try #require(try run(place, ["unlock"] + Self.pass).status == 0) }
     return (place, leash)
@@ -37,7 +37,7 @@ struct CompletionTests {
     if let shell { environment["SAP_SHELL"] = shell }
     let path = ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin"
     environment["PATH"] = place.folder.path() + "/bin:" + path
-    return try place.run(arguments, environment: environment, program: program)
+    return try place.runProcess(arguments, environment: environment, program: program)
   }
 
   /// What a shell asks for the first argument of a command.
@@ -109,7 +109,7 @@ struct CompletionTests {
     let line = try #require(CompletionOffer(word).line(for: .bash))
     let place = try Place()
     let script = "while IFS= read -r w; do printf '<%s>' \"$w\"; done < <(IFS=$'\\n' compgen -W \"$1\" -- '')"
-    let shown = try place.run(["-c", script, "bash", line], program: URL(filePath: "/bin/bash")).output
+    let shown = try place.runProcess(["-c", script, "bash", line], program: URL(filePath: "/bin/bash")).output
     #expect(shown == "<\(word)>")
   }
 }

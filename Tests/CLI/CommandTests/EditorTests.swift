@@ -22,7 +22,7 @@ struct EditorTests {
   /// Edits the note with a shell script, whose first argument is the file.
   private func edit(_ place: Place, _ script: String, _ options: [String] = []) throws -> Place.Outcome {
     try place.write("#!/bin/sh\n\(script)\n", to: "editor", mode: 0o700)
-    return try place.run(["edit", "lease"] + options + Self.pass, environment: ["EDITOR": "./editor"])
+    return try place.runProcess(["edit", "lease"] + options + Self.pass, environment: ["EDITOR": "./editor"])
   }
 
   private func text(_ place: Place) throws -> String {
@@ -58,7 +58,7 @@ struct EditorTests {
   @Test("VISUAL counts before EDITOR, and both may have arguments")
   func chosen() throws {
     let place = try place()
-    let run = try place.run(
+    let run = try place.runProcess(
       ["edit", "lease"] + Self.pass,
       environment: ["VISUAL": "sed -i -e s/May/July/", "EDITOR": "sed -i -e s/May/June/"])
     #expect(run.status == 0)
@@ -89,9 +89,10 @@ struct EditorTests {
   @Test("An editor that is not there is told")
   func missing() throws {
     let place = try place()
-    let none = try place.run(["edit", "lease"] + Self.pass, environment: ["PATH": "/nowhere"])
+    let none = try place.runProcess(["edit", "lease"] + Self.pass, environment: ["PATH": "/nowhere"])
     #expect(none.status == 10 && none.error.contains("no editor is installed here"))
-    let wrong = try place.run(["edit", "lease"] + Self.pass, environment: ["EDITOR": "/nowhere/editor"])
+    let wrong = try place.runProcess(
+      ["edit", "lease"] + Self.pass, environment: ["EDITOR": "/nowhere/editor"])
     #expect(wrong.status == 10 && wrong.error.contains("'/nowhere/editor' is not installed"))
   }
 
@@ -133,14 +134,14 @@ struct EditorTests {
     let place = try place()
     let data = try place.write("a\0b", to: "data.bin")
     #expect(try place.run(["add", "--title", "Data", data] + Self.pass).status == 0)
-    let run = try place.run(["edit", "data"] + Self.pass, environment: ["EDITOR": "false"])
+    let run = try place.runProcess(["edit", "data"] + Self.pass, environment: ["EDITOR": "false"])
     #expect(run.status == 7 && run.error.contains("the content is not text"))
   }
 
   @Test("An edit of what was changed meanwhile keeps both versions, and says so")
   func beside() throws {
     let place = try place()
-    let coffer = Place.coffer.path()
+    let coffer = Place.coffer.path
     // The editor cannot write to the coffer itself: another process, which waits for it, does.
     let (asks, answers) = (place.folder.path() + "/asks", place.folder.path() + "/answers")
     try #require(mkfifo(asks, 0o600) == 0 && mkfifo(answers, 0o600) == 0)

@@ -77,7 +77,7 @@ struct FailureWarningTests {
     defer { try? FileManager.default.removeItem(at: runtime) }
     let environment = ["XDG_RUNTIME_DIR": runtime.path()]
     func run(_ arguments: [String]) throws -> Place.Outcome {
-      try place.run(arguments, environment: environment)
+      try place.runProcess(arguments, environment: environment)
     }
     try #require(try run(["unlock"] + pass).status == 0)
     defer { _ = try? run(["lock", "--all"]) }

@@ -34,7 +34,7 @@
     }
 
     private func run(_ arguments: String...) throws -> Place.Outcome {
-      try place.run(
+      try place.runProcess(
         arguments,
         environment: ["DBUS_SYSTEM_BUS_ADDRESS": bus.address, "XDG_RUNTIME_DIR": place.folder.path()])
     }
@@ -123,7 +123,7 @@
       // A wrong finger leaves no file.
       try sees("no-match", "no-match", "no-match")
       let place = place
-      let refused = try place.run(
+      let refused = try place.runProcess(
         ["encrypt", "--to", "me", "--output", "none.pgp"], input: "text",
         environment: ["DBUS_SYSTEM_BUS_ADDRESS": bus.address, "XDG_RUNTIME_DIR": place.folder.path()])
       #expect(refused.status != 0)

@@ -56,7 +56,7 @@ struct HelpAndSpecTests {
     let sop = try place.write(
       "#!/bin/sh\nprintf 'coffer-sop: signs\\n\\nusage: coffer-sop\\n'\n", to: "coffer-sop", mode: 0o700)
     let script = Repository.root.appending(path: "scripts/man-pages")
-    let made = try place.run([Place.coffer.path(), sop, place.folder.path()], program: script)
+    let made = try place.runProcess([Place.coffer.path, sop, place.folder.path()], program: script)
     #expect(made.status == 0, "\(made.error)")
     let page = try String(
       contentsOf: place.folder.appending(path: "coffer-message-search.1"), encoding: .utf8)
@@ -119,7 +119,7 @@ struct HelpAndSpecTests {
 
   private func text(ofFilesIn folder: String, suffix: String) throws -> String {
     let folder = Repository.root.appending(path: folder)
-    let names = try FileManager.default.subpathsOfDirectory(atPath: folder.path()).filter {
+    let names = try FileManager.default.subpathsOfDirectory(atPath: folder.path).filter {
       $0.hasSuffix(suffix)
     }
     #expect(!names.isEmpty)

@@ -2,6 +2,7 @@
 //
 // Signals during long work. Each test knows by a pipe, a FIFO or a name that appears how far the command is.
 
+import Extents
 import Foundation
 import Testing
 
@@ -37,7 +38,7 @@ struct InterruptionTests {
         "sigprocmask(SIG_SETMASK, POSIX::SigSet->new); $SIG{$_} = 'DEFAULT' for qw(HUP INT TERM); exec @ARGV"
       process = place.process(
         URL(filePath: "/usr/bin/perl"),
-        ["-MPOSIX", "-e", unblocked, Place.coffer.path()] + arguments + ["--passphrase-file", "pass"], [:])
+        ["-MPOSIX", "-e", unblocked, Place.coffer.path] + arguments + ["--passphrase-file", "pass"], [:])
       process.standardInput = FileHandle.nullDevice
       process.standardOutput = output
       process.standardError = errors
@@ -45,6 +46,12 @@ struct InterruptionTests {
     }
 
     func send(_ signal: Int32) { kill(process.processIdentifier, signal) }
+
+    /// Whether SIGSTOP has stopped it.
+    var isStopped: Bool {
+      let status = try? String(contentsOfFile: "/proc/\(process.processIdentifier)/status", encoding: .utf8)
+      return status?.contains("State:\tT") == true
+    }
 
     func end() throws -> (status: Int32, isExit: Bool, output: String, error: String) {
       let printed = try output.fileHandleForReading.readToEnd() ?? Data()
@@ -123,16 +130,22 @@ struct InterruptionTests {
     }
   }
 
-  /// An export of a directory that is under way.
+  /// An export of a directory that is under way, and stopped.
   private func exporting() throws -> (run: Running, unfinished: String) {
-    try FileManager.default.createDirectory(
-      at: place.folder.appending(path: "out"), withIntermediateDirectories: true)
-    let run = try Running(["message", "export", "directory", "out/mail"], in: place)
-    while run.process.isRunning {
-      if let name = names.first { return (run, name) }
-      sched_yield()
+    let out = place.folder.appending(path: "out")
+    for _ in 0..<100 {
+      try FileManager.default.createDirectory(at: out, withIntermediateDirectories: true)
+      let run = try Running(["message", "export", "directory", "out/mail"], in: place)
+      while run.process.isRunning, names.isEmpty { usleep(200) }
+      run.send(SIGSTOP)
+      _ = Patience.until { !run.process.isRunning || run.isStopped }
+      if run.isStopped, let name = names.first, name.hasPrefix("coffer-unfinished-") { return (run, name) }
+      // On a busy machine it was done before this test had its turn.
+      run.send(SIGCONT)
+      _ = try run.end()
+      try FileManager.default.removeItem(at: out)
     }
-    return (run, "")
+    throw POSIXError(.ETIMEDOUT)
   }
 
   private var names: [String] {
@@ -145,6 +158,7 @@ struct InterruptionTests {
     let (run, unfinished) = try exporting()
     #expect(unfinished.hasPrefix("coffer-unfinished-"))
     run.send(signal)
+    run.send(SIGCONT)
     let (status, isExit, output, error) = try run.end()
     #expect(isExit && status == 130 && output.isEmpty)
     #expect(error == "coffer: interrupted; nothing was written\n")
@@ -172,7 +186,7 @@ struct InterruptionTests {
     fifo("in")
     let process = place.process(
       URL(filePath: "/usr/bin/nohup"),
-      [Place.coffer.path(), "message", "import", "jsonl", "in", "--passphrase-file", "pass"], [:])
+      [Place.coffer.path, "message", "import", "jsonl", "in", "--passphrase-file", "pass"], [:])
     process.standardInput = FileHandle.nullDevice
     process.standardOutput = FileHandle.nullDevice
     process.standardError = FileHandle.nullDevice

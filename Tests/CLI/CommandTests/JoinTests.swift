@@ -50,7 +50,7 @@ struct JoinTests {
     #expect(approved.status == 0 && approved.output.contains(#""name":"desktop""#), "\(approved)")
 
     let (here, there) = try devices.lists()
-    #expect(here == there && here.contains("Lease") && here.contains("Boat"))
+    #expect(here == there && here.contains("Lease") && here.contains("Boat"), "\(here)\(there)")
     let again = try ask()
     #expect(again.status == 9 && again.error.contains("has an account already"), "\(again)")
   }

@@ -168,7 +168,7 @@ struct LetterTests {
     let process = place.process(
       URL(filePath: "/usr/bin/perl"),
       [
-        "-MPOSIX", "-e", unblocked, Place.coffer.path(), "encrypt", "--to", "me", "--no-sign", "--output",
+        "-MPOSIX", "-e", unblocked, Place.coffer.path, "encrypt", "--to", "me", "--no-sign", "--output",
         "out",
       ]
         + Self.pass + ["in"], [:])

@@ -24,7 +24,7 @@ struct MessageChoiceTests {
 
   /// Runs a script in one session of a terminal, and returns what it showed.
   private func session(_ place: Place, _ script: String) throws -> String {
-    let words = script.replacing("coffer ", with: "\(Place.coffer.path()) ")
+    let words = script.replacing("coffer ", with: "'\(Place.coffer.path)' ")
     let run = place.folder.path() + "/run"
     return try CommandOnTerminal(
       ["-c", words], in: place, environment: ["NO_COLOR": "1", "XDG_RUNTIME_DIR": run],
@@ -114,13 +114,14 @@ struct MessageChoiceTests {
     #expect(list.contains(/2026-01-23 02:30 +late/))
     let show = try CommandOnTerminal(["show", "late"] + Self.pass, in: place, environment: zone).end().shown
     #expect(show.contains("Date:  2026-01-23 02:30 XST"))
-    let piped = try place.run(["list"] + Self.pass, environment: zone).output
+    let piped = try place.runProcess(["list"] + Self.pass, environment: zone).output
     #expect(piped.contains("2026-01-22T23:30:00Z"))
     // A search means the days that a list shows.
     for (date, status) in [
       ("date:2026-01-23", 0), ("date:2026-01-22", 6), ("after:2026-01-23", 0), ("before:2026-01-22", 6),
     ] as [(String, Int32)] {
-      #expect(try place.run(["search", date] + Self.pass, environment: zone).status == status, "\(date)")
+      #expect(
+        try place.runProcess(["search", date] + Self.pass, environment: zone).status == status, "\(date)")
       #expect(try place.run(["search", date] + Self.pass).status == 6 - status, "\(date) in UTC")
     }
   }
@@ -197,7 +198,7 @@ struct MessageChoiceTests {
     try place.write(lines.joined(), to: "days.jsonl")
     #expect(try place.run(["message", "import", "jsonl", "days.jsonl"] + Self.pass).status == 0)
     func found(_ search: String) throws -> [String] {
-      try place.run(["search", search] + Self.pass, environment: ["TZ": zone]).output
+      try place.runProcess(["search", search] + Self.pass, environment: ["TZ": zone]).output
         .split(separator: "\n").map { String($0.split(separator: "\t")[2]) }.sorted()
     }
     func named(_ titles: String...) -> [String] {

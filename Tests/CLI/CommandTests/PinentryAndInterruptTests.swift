@@ -41,7 +41,7 @@ struct PinentryAndInterruptTests {
     let place = try Place()
     try place.makeCoffer()
     let environment = try pinentry(in: place, "D wrong one|OK\nD \(Place.passphrase)|OK\n")
-    let run = try place.run(["audit"], environment: environment)
+    let run = try place.runProcess(["audit"], environment: environment)
     #expect(run.status == 0, "\(run.error)")
     #expect(run.output.contains("coffer made"))
     let told = try String(contentsOf: place.folder.appending(path: "told"), encoding: .utf8)
@@ -54,7 +54,7 @@ struct PinentryAndInterruptTests {
   func cancelledPinentry() throws {
     let place = try Place()
     try place.makeCoffer()
-    let run = try place.run(
+    let run = try place.runProcess(
       ["--json", "audit"], environment: try pinentry(in: place, "ERR 83886179 cancelled\n"))
     #expect(run.status == 3)
     #expect(run.output.isEmpty)
@@ -76,7 +76,7 @@ struct PinentryAndInterruptTests {
     let process = place.process(
       URL(filePath: "/usr/bin/perl"),
       [
-        "-MPOSIX", "-e", unblocked, Place.coffer.path(), "message", "import", "mbox", "big.mbox",
+        "-MPOSIX", "-e", unblocked, Place.coffer.path, "message", "import", "mbox", "big.mbox",
         "--print-ids",
       ]
         + ["--passphrase-file", "pass"], [:])

@@ -36,7 +36,7 @@
     private func run(
       _ arguments: [String], input: String = "", bus address: String? = nil, log level: String = ""
     ) throws -> Place.Outcome {
-      try place.run(
+      try place.runProcess(
         arguments, input: input,
         environment: ["DBUS_SESSION_BUS_ADDRESS": address ?? bus.address, "COFFER_LOG": level])
     }

@@ -26,7 +26,7 @@
     private func run(_ arguments: [String], input: String = "", isServed: Bool = true) throws -> Place.Outcome
     {
       let address = isServed ? bus.address : "unix:path=/nonexistent/bus"
-      return try place.run(
+      return try place.runProcess(
         arguments + pass, input: input, environment: ["DBUS_SESSION_BUS_ADDRESS": address])
     }
 

@@ -24,7 +24,7 @@
     }
 
     private func run(_ arguments: [String]) throws -> Place.Outcome {
-      try place.run(arguments, program: Place.withKeys)
+      try place.runProcess(arguments, program: Place.withKeys)
     }
 
     private func keys(_ words: String...) throws {

@@ -22,7 +22,7 @@ struct SessionOfferTests {
 
   /// Two commands one after the other on the same terminal.
   private func twice(_ command: String) throws -> CommandOnTerminal {
-    let line = "'\(Place.coffer.path())' \(command)"
+    let line = "'\(Place.coffer.path)' \(command)"
     return try CommandOnTerminal(
       ["-c", "\(line); \(line)"], in: place, program: URL(filePath: "/bin/bash"))
   }
@@ -35,8 +35,8 @@ struct SessionOfferTests {
     try command.terminal.expect("It is open; 'coffer lock' ends that.")
     let end = command.end()
     #expect(end.status == 0 && !end.shown.contains("passphrase: "), "\(end.shown)")
-    #expect(try place.run(["audit"]).status == 0)
-    #expect(try place.run(["lock"]).error == "Locked.\n")
+    #expect(try place.runProcess(["audit"]).status == 0)
+    #expect(try place.runProcess(["lock"]).error == "Locked.\n")
   }
 
   @Test("After a no, how to be asked once is said, and the next command of the terminal offers nothing")
@@ -49,7 +49,7 @@ struct SessionOfferTests {
     let end = command.end()
     #expect(end.status == 0, "\(end.shown)")
     #expect(!end.shown.contains("[y/N]") && !end.shown.contains("asked only once"), "\(end.shown)")
-    #expect(try place.run(["audit"]).status == 3)
+    #expect(try place.runProcess(["audit"]).status == 3)
   }
 
   @Test("Control-C at the question cancels the command, and there is no session")
@@ -61,13 +61,13 @@ struct SessionOfferTests {
     let end = command.end()
     #expect(end.status == 3 && end.shown.contains("coffer: cancelled"), "\(end.shown)")
     #expect(command.terminal.isCooked)
-    #expect(try place.run(["audit"]).status == 3)
-    #expect(try place.run(["list", "--passphrase-file", "pass"]).output.isEmpty)
+    #expect(try place.runProcess(["audit"]).status == 3)
+    #expect(try place.runProcess(["list", "--passphrase-file", "pass"]).output.isEmpty)
   }
 
   @Test("The limits of the settings are those that the question names")
   func limits() throws {
-    let set = try place.run(["settings", "session-limit", "60", "--passphrase-file", "pass"])
+    let set = try place.runProcess(["settings", "session-limit", "60", "--passphrase-file", "pass"])
     #expect(set.status == 0, "\(set.error)")
     let command = try CommandOnTerminal(["audit"], in: place)
     try command.answer("passphrase: ", Place.passphrase)

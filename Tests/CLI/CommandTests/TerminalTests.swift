@@ -45,9 +45,9 @@ struct TerminalTests {
       asked.terminal.type("\u{3}")
       _ = asked.end()
       let pass = place.folder.path() + "/pass"
-      let unlocked = try place.run(["unlock", "--passphrase-file", pass])
+      let unlocked = try place.runProcess(["unlock", "--passphrase-file", pass])
       #expect(unlocked.error.contains("It locks by itself after 5 min"), "\(unlocked.error)")
-      #expect(try place.run(["lock"]).status == 0)
+      #expect(try place.runProcess(["lock"]).status == 0)
     }
     withExtendedLifetime(leash) {}
   }
@@ -91,7 +91,7 @@ struct TerminalTests {
       let arguments = arguments + ["--passphrase-file", "pass"]
       let shown = try CommandOnTerminal(arguments, in: place, environment: ["TZ": "XYZ-3"]).end().shown
       #expect(shown.contains(/20\d\d-\d\d-\d\d \d\d:\d\d XYZ/) && !shown.contains(/\dZ/), "\(shown)")
-      let piped = try place.run(arguments, environment: ["TZ": "XYZ-3"]).output
+      let piped = try place.runProcess(arguments, environment: ["TZ": "XYZ-3"]).output
       #expect(piped.contains(/20\d\d-\d\d-\d\dT\d\d:\d\d:\d\dZ/) && !piped.contains("XYZ"), "\(piped)")
     }
   }

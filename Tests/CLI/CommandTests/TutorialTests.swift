@@ -130,7 +130,7 @@ struct TutorialTests {
     let leash = try AgentLeash(folder: place.folder.path())
     try place.makeCoffer()
     let pass = place.folder.path() + "/pass"
-    try #require(try place.run(["unlock", "--passphrase-file", pass]).status == 0)
+    try #require(try place.runProcess(["unlock", "--passphrase-file", pass]).status == 0)
     let command = try begin(place)
     for _ in 1...8 { _ = try type("skip", command) }
     try command.terminal.expect("9 of 10")
@@ -152,7 +152,7 @@ struct TutorialTests {
     let leash = try AgentLeash(folder: place.folder.path())
     try place.makeCoffer()
     let pass = place.folder.path() + "/pass"
-    try #require(try place.run(["unlock", "--passphrase-file", pass]).status == 0)
+    try #require(try place.runProcess(["unlock", "--passphrase-file", pass]).status == 0)
     #expect(try place.run(["status", "--json"]).output.contains("\"tutorialCompleted\":false"))
     let ada = "identity generate --user-id 'Ada Tutorial <ada@tutorial.invalid>'"
     let command = try begin(place)
@@ -232,7 +232,7 @@ struct TutorialTests {
         "-E", "LLVM_PROFILE_FILE=/dev/null",
         "-f", "-qq", "-s", "4096", "-e", "trace=file,network,process", "-e", "signal=none", "-o",
         trace.path(),
-        Place.coffer.path(), "tutorial", "--play", "--speed", "0",
+        Place.coffer.path, "tutorial", "--play", "--speed", "0",
       ], [:])
     traced.standardInput = FileHandle.nullDevice
     traced.standardOutput = FileHandle.nullDevice
@@ -254,12 +254,17 @@ struct TutorialTests {
         #expect(!call.contains(place.folder.path()) && !call.contains(canary), "\(call)")
       case "mkdir": #expect(call.contains("\"/dev\""), "the profile's folder: \(call)")
       // The program itself, started by strace; nothing is started from it.
-      case "execve": #expect(call.contains("(\"\(Place.coffer.path())\""), "\(call)")
+      case "execve": #expect(call.contains("(\"\(Self.traced(Place.coffer))\""), "\(call)")
       case "clone", "clone3", "exit", "exit_group", "wait4", "set_tid_address", "arch_prctl":
         continue
       default: Issue.record("\(call)")
       }
     }
+  }
+
+  /// A path as strace writes it.
+  private static func traced(_ file: URL) -> String {
+    file.path.utf8.map { $0 < 0x80 ? String(UnicodeScalar($0)) : "\\" + String($0, radix: 8) }.joined()
   }
 
   /// The loader's, and what libraries read of the machine.
@@ -274,7 +279,7 @@ struct TutorialTests {
       "/sys/fs/cgroup/cpu.max", "/proc/self/cgroup",
     ]
     // The self-test compares digests of the program itself, and looks for a file that is not there.
-    let program = Place.coffer.resolvingSymlinksInPath().path()
+    let program = Self.traced(Place.coffer.resolvingSymlinksInPath())
     let isProgram = path == program || path == program + "/nothing" || program == path + "/coffer"
     // How much memory there is.
     let isMemory = path == "/proc/meminfo" || path.hasPrefix("/sys/fs/cgroup/memory")

@@ -89,6 +89,29 @@ struct ImportTests {
       ("Shell/InputFile.swift", "let coffer = try context.open(opening)", true),
     ])
   func surroundings(file: String, line: String, isAllowed: Bool) throws {
+    try check(file, line, isAllowed, "a command of the tutorial reaches")
+  }
+
+  @Test(
+    "A command that asks the process for its environment or streams, or keeps a value for all runs, is named",
+    arguments: [
+      ("Commands/BackupCommand.swift", "let pager = unsafe getenv(name)", false),
+      ("Account/SpeedView.swift", "let all = ProcessInfo.processInfo.environment", false),
+      ("Shell/Terminal.swift", "let columns = columns(of: STDOUT_FILENO)", false),
+      ("Git/GitTerminal.swift", #"let terminal = unsafe open("/dev/tty", O_WRONLY)"#, false),
+      ("Commands/AgentCommand.swift", #"let program = "/proc/self/exe""#, false),
+      ("Shell/Interruption.swift", "static let wasRequested = Atomic(false)", false),
+      ("Account/OpenAccount.swift", "static let bar = Mutex<ProgressBar?>(nil)", false),
+      ("Commands/InitCommand.swift", "static nonisolated(unsafe) var count = 0", false),
+      ("Surroundings/RunEnvironment.swift", #"terminal = "/dev/tty""#, true),
+      ("Commands/InitCommand.swift", "static var shown: [String] { names.map(\\.shown) }", true),
+      ("Shell/PagedOutput.swift", "let paging = Mutex<PagedOutput?>(nil)", true),
+    ])
+  func values(file: String, line: String, isAllowed: Bool) throws {
+    try check(file, line, isAllowed, "a command asks the process, or keeps a value for all runs")
+  }
+
+  private func check(_ file: String, _ line: String, _ isAllowed: Bool, _ words: String) throws {
     let root = FileManager.default.temporaryDirectory.appending(path: "package-\(UUID().uuidString)")
     defer { try? FileManager.default.removeItem(at: root) }
     let made = root.appending(path: "Sources/CLI/CofferCommands/\(file)")
@@ -99,7 +122,7 @@ struct ImportTests {
     try Data(manifest.utf8).write(to: root.appending(path: "Package.swift"))
     let outcome = try checkImports(of: root)
     #expect(outcome.status == (isAllowed ? 0 : 1), "\(outcome.output)")
-    #expect(outcome.output.contains("\(file):3: a command of the tutorial reaches") == !isAllowed)
+    #expect(outcome.output.contains("\(file):3: \(words)") == !isAllowed, "\(outcome.output)")
   }
 
   private static let manifest = """
@@ -136,6 +159,6 @@ struct ImportTests {
   }
 
   private func checkImports(of root: URL) throws -> ScriptOutcome {
-    try runScript("check-imports", [root.path()])
+    try runScript("check-imports", [root.path])
   }
 }

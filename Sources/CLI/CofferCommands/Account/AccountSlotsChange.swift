@@ -201,7 +201,8 @@ struct AccountSlotsChange {
     let remote = try open.place.reached()
     let report = try changing(usesWords: usesWords) { goesOn in
       try open.synchronizer.changeSlots(
-        adding: new, removing: removing, costs: .recommended, with: secret, at: remote,
+        adding: new, removing: removing, costs: CommandRun.current.environment.accountCosts, with: secret,
+        at: remote,
         progress: goesOn)
     }
     if context.isJSON { tell() }
@@ -214,7 +215,8 @@ struct AccountSlotsChange {
     let remote = try open.place.reached()
     let report = try changing(usesWords: false) { goesOn in
       try open.synchronizer.changeSlots(
-        adding: passphrase, removing: { _ in [] }, changesCard: true, costs: .recommended,
+        adding: passphrase, removing: { _ in [] }, changesCard: true,
+        costs: CommandRun.current.environment.accountCosts,
         with: passphrase, at: remote, progress: goesOn)
     }
     return SyncEnding(report, open.synchronizer)

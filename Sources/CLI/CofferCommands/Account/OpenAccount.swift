@@ -49,9 +49,6 @@ struct OpenAccount {
     return try synchronizer.opensSlot(with: secret, at: remote)
   }
 
-  /// The bar of the work under way. Threads that wait for a service draw it, too.
-  fileprivate static let barOfWork = Mutex<ProgressBar?>(nil)
-
   /// Does long work at the remote with a progress bar.
   /// - Parameter work: gets what is to be called after each request; false stops it.
   static func watching<R>(
@@ -59,7 +56,11 @@ struct OpenAccount {
   ) throws -> R {
     do {
       return try showing(title, context) {
-        try work { goesOn(bytes: $0.byteCount, of: $0.expectedByteCount) }
+        let surroundings = CommandSurroundings.current
+        // Threads that wait for a service call it.
+        return try work { report in
+          surroundings.here { goesOn(bytes: report.byteCount, of: report.expectedByteCount) }
+        }
       }
     } catch SyncError.remote where Interruption.isRequested {
       // Nobody waited for the answer.
@@ -71,9 +72,10 @@ struct OpenAccount {
   static func showing<R>(_ title: String, _ context: CommandContext, _ work: () throws -> R) rethrows -> R {
     Interruption.catchOnce()
     let bar = ProgressBar(title, isQuiet: context.isQuiet || context.isJSON)
-    barOfWork.withLock { $0 = bar }
+    let run = CommandRun.current
+    run.barOfWork.withLock { $0 = bar }
     defer {
-      barOfWork.withLock {
+      run.barOfWork.withLock {
         $0?.finish()
         $0 = nil
       }
@@ -85,7 +87,7 @@ struct OpenAccount {
   /// - Parameter total: nil while nothing is known of it.
   /// - Returns: whether the user let it go on.
   static func goesOn(bytes done: Int, of total: Int?) -> Bool {
-    barOfWork.withLock { $0?.update(bytes: done, of: total) }
+    CommandRun.current.barOfWork.withLock { $0?.update(bytes: done, of: total) }
     return !Interruption.isRequested
   }
 
@@ -111,9 +113,13 @@ extension RemotePlace {
   /// The remote at this place. After Control-C, nobody waits for a service that does not answer.
   func reached(limits: CourierRemote.Limits = CourierRemote.Limits()) throws(RemoteError) -> any Remote {
     var limits = limits
+    limits.executable = CommandRun.current.environment.executable
+    let surroundings = CommandSurroundings.current
     limits.isCancelled = {
-      OpenAccount.barOfWork.withLock { $0?.wait() }
-      return Interruption.isRequested
+      surroundings.here {
+        surroundings.run.barOfWork.withLock { $0?.wait() }
+        return Interruption.isRequested
+      }
     }
     return try open(limits: limits)
   }

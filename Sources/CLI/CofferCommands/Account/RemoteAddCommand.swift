@@ -76,7 +76,8 @@ struct RemoteAddCommand: CofferCommand {
       try coffer.opens($0)
     }
     let synchronizer = try coffer.account.make(
-      at: remote, place, passphrase: passphrase, words: words, costs: .recommended,
+      at: remote, place, passphrase: passphrase, words: words,
+      costs: CommandRun.current.environment.accountCosts,
       enclave: context.machine.enclaveForNewKeys(), name: deviceName, isAnother: another)
     coffer.noteAccountChange(.accountMade)
     try send(OpenAccount(coffer, synchronizer), deviceName, context)

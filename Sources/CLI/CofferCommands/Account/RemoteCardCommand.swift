@@ -138,7 +138,7 @@ struct RemoteCardCommand: CofferCommand {
 
   /// The card is on the screen then, so that text may be a String.
   private func draw(_ card: borrowing SecretBytes) throws {
-    let graphics = TerminalGraphics.detect(environment: ProcessInfo.processInfo.environment)
+    let graphics = TerminalGraphics.detect(environment: CommandRun.current.environment.variables)
     Terminal.write(Array(try code(of: card).text(in256Colours: graphics != .none).utf8).rawSpan)
   }
 
@@ -146,7 +146,7 @@ struct RemoteCardCommand: CofferCommand {
     let text = card.withBytes { String(decoding: [UInt8](copying: $0), as: UTF8.self) }
     let code: QRCode
     do { code = try QRCode(text) } catch { throw Failure(makingCode: error) }
-    let columns = Int(coffer_terminal_columns(STDOUT_FILENO))
+    let columns = Int(coffer_terminal_columns(CommandRun.current.environment.streams.output))
     guard columns == 0 || columns >= code.fullSideLength else {
       throw Failure(
         .refused, "terminal_unfit",

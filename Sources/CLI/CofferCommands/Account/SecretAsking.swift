@@ -60,7 +60,7 @@ extension CommandContext {
       return try words(prompt, isShown: false, what, wrong: wrong, opens: opens)
     }
     // All tries use the second screen, because wrong words are mostly right except for one.
-    let screen = try SecondScreen()
+    let screen = try SecondScreen(of: CommandRun.current.environment.promptTerminal)
     return try words(prompt, isShown: screen.isForgotten, what, wrong: wrong, opens: opens)
   }
 

@@ -48,7 +48,7 @@ struct BrowseSession {
 
   /// Shows the screen until the user ends it, or wants to edit the message that is returned.
   private mutating func useScreen() throws -> MessageID? {
-    var screen = try FullScreen()
+    var screen = try FullScreen(of: CommandRun.current.environment.promptTerminal)
     var keys = BrowseKeyDecoder()
     let timer = coffer_boot_timer()
     defer { if timer >= 0 { close(timer) } }

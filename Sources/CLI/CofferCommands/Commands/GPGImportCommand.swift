@@ -66,7 +66,8 @@ struct GPGImportCommand: CofferCommand {
 
   func execute(_ context: CommandContext) throws {
     let gnupg = try GnuPG(
-      program: gpg.map(Self.absolute) ?? GnuPG.usualProgram, home: homedir.map(Self.absolute))
+      program: gpg.map(Self.absolute) ?? GnuPG.usualProgram, home: homedir.map(Self.absolute),
+      variables: CommandRun.current.environment.variables)
     let own = try gnupg.privateKeys()
     let coffer = try context.open(opening)
     var plan = try GPGImportPlan(own, coffer, context)

@@ -102,10 +102,12 @@ struct MessageCopyCommand: CofferCommand {
   private func copy(
     _ text: RawSpan, forSeconds seconds: Int?, _ context: CommandContext, _ tell: (Place) -> Void
   ) throws {
+    let environment = CommandRun.current.environment
     var failure = ClipboardError.noTerminal
-    for tool in ClipboardTool.installed(Self.variable) {
+    for tool in ClipboardTool.installed(environment.variable) {
       do throws(ClipboardError) {
-        try tool.hold(text, forSeconds: seconds)
+        try tool.hold(
+          text, forSeconds: seconds, variables: environment.variables, executable: environment.executable)
       } catch {
         failure = error
         continue
@@ -115,7 +117,9 @@ struct MessageCopyCommand: CofferCommand {
       return context.remark("On the clipboard; \(end).")
     }
     let terminal: TerminalClipboard
-    do throws(ClipboardError) { terminal = try TerminalClipboard(Self.variable) } catch { throw failure }
+    do throws(ClipboardError) {
+      terminal = try TerminalClipboard(environment.terminal, environment.variable)
+    } catch { throw failure }
     try copy(text, to: terminal, forSeconds: seconds, context, tell)
   }
 
@@ -152,8 +156,4 @@ struct MessageCopyCommand: CofferCommand {
   }
 
   private static var secondsSinceStart: Int { Int(coffer_boot_time() / 1_000_000_000) }
-
-  private static func variable(_ name: String) -> String? {
-    unsafe getenv(name).map { unsafe String(cString: $0) }
-  }
 }

@@ -50,7 +50,9 @@ struct MessageEditCommand: CofferCommand {
           .refused, "not_text", "the content is not text",
           hint: "'coffer message show --raw' writes it to a file")
       }
-      let editor = try TextEditor()
+      let environment = CommandRun.current.environment
+      let editor = try TextEditor(
+        executable: environment.executable, environment: environment.variables)
       let edited: SecretBytes
       switch try editor.edit(
         content, ending: ending(version.metadata), byteCountLimit: MessageLimits.messageByteCount)

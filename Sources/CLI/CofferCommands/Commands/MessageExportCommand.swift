@@ -53,12 +53,14 @@ struct MessageExportCommand: CofferCommand {
   private func run(_ coffer: Coffer, _ context: CommandContext) throws {
     let record = context.unfinishedExports()
     Interruption.catchOnce()
+    let output = CommandRun.current.environment.streams.output
     switch kind {
     case .jsonl:
-      var sink = try JSONLinesSink(path: path, record: record)
+      var sink = try JSONLinesSink(path: path, record: record, standardOutput: output)
       try exportAll(&sink, coffer, context)
     case .mbox:
-      var sink = try MboxSink(path: path, seal: coffer.vault.exportSeal(), record: record)
+      var sink = try MboxSink(
+        path: path, seal: coffer.vault.exportSeal(), record: record, standardOutput: output)
       try exportAll(&sink, coffer, context)
     case .directory:
       var sink = try DirectorySink(path: path, record: record)
@@ -90,6 +92,7 @@ struct MessageExportCommand: CofferCommand {
 
   /// The reader has closed the pipe: end as SIGPIPE would, even if our parent ignored it.
   private static func endOnClosedPipe() {
+    guard CommandRun.current.environment.ownsProcess else { return }
     signal(SIGPIPE, SIG_DFL)
     raise(SIGPIPE)
   }

@@ -71,21 +71,23 @@ struct MessageImportCommand: CofferCommand {
 
   private func run(_ coffer: Coffer, _ context: CommandContext) throws {
     let stop = Interruption.catchOnce()
+    let input = CommandRun.current.environment.streams.input
     switch kind {
     case .mbox:
-      var source = try MboxSource(path: path[0], seal: coffer.vault.exportSeal(), stop: stop)
+      var source = try MboxSource(
+        path: path[0], seal: coffer.vault.exportSeal(), stop: stop, standardInput: input)
       try importAll(&source, coffer, context)
     case .maildir:
       var source = try MaildirSource(path: path[0])
       try importAll(&source, coffer, context)
     case .jsonl:
-      var source = try JSONLinesSource(path: path[0], stop: stop)
+      var source = try JSONLinesSource(path: path[0], stop: stop, standardInput: input)
       try importAll(&source, coffer, context)
     case .directory:
       var source = try DirectorySource(path: path[0], contentType: type)
       try importAll(&source, coffer, context)
     case .eml:
-      var source = MailFilesSource(paths: path, stop: stop)
+      var source = MailFilesSource(paths: path, stop: stop, standardInput: input)
       try importAll(&source, coffer, context)
     }
   }

@@ -79,7 +79,7 @@ struct LockCommand: CofferCommand {
 
   func execute(_ context: CommandContext) throws {
     // Does not open the coffer: the keys must be dropped even if it is damaged or gone.
-    let agents = AgentSession(home: context.home)
+    let agents = AgentSession(home: context.home, variables: context.machine.agentVariables)
     let wasThere = try all ? agents.end() : agents.lock()
     guard wasThere || DatabaseFile.exists(home: context.home) else { throw StorageError.notFound }
     if context.isJSON { JSON.print(Answer(state: "locked")) }

@@ -55,7 +55,10 @@ struct TutorialCommand: CofferCommand {
   /// Notes that it was completed, if the user's coffer is open anyway. Nothing is asked, and a coffer without an agent
   /// is not even looked at.
   private func note(_ context: CommandContext) {
-    guard AgentSession.mayBeThere(home: context.home) else { return }
+    guard
+      AgentSession.mayBeThere(
+        home: context.home, variables: context.machine.agentVariables)
+    else { return }
     do { try context.openInSession()?.noteTutorialCompleted() } catch {
       context.remark("That you have done it could not be noted: \(Failure(error).message).")
     }

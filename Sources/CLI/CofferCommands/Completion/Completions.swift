@@ -128,7 +128,10 @@ enum Completions {
     let place = arguments.firstIndex(of: "--home").map { arguments[($0 + 1)...].prefix(1) }
     let global = try GlobalOptions.parse(place.map { ["--home"] + $0 } ?? [])
     let context = CommandContext(global)
-    guard AgentSession.mayBeThere(home: context.home) else { return nil }
+    guard
+      AgentSession.mayBeThere(
+        home: context.home, variables: context.machine.agentVariables)
+    else { return nil }
     return try context.look(try context.locked())
   }
 }

@@ -13,7 +13,7 @@ extension Failure {
     case .notFound(let program):
       self.init(
         .noHardware, "no_editor", "the editor '\(program)' is not installed, or cannot be run",
-        hint: "VISUAL or EDITOR names it; programs in /tmp are not seen")
+        hint: "VISUAL or EDITOR names it")
     case .failed(let status):
       self.init(
         .refused, "editor_failed", "the editor ended with the status \(status), so \(unchanged)")

@@ -4,7 +4,6 @@
 // the data, so everything that is asked goes to the terminal or to pinentry. Specs/git.md has every line.
 
 internal import ArgumentParser
-internal import CSystem
 internal import Glibc
 internal import Secrets
 internal import Storage
@@ -23,7 +22,6 @@ enum GitProgram {
   /// - Returns: the exit code, which agrees with the status lines: 0 for a signature that was made or is good, 1 for
   ///   one that does not hold, 2 for anything else.
   static func run(_ arguments: [String]) -> Int32 {
-    guard coffer_fill_standard_descriptors() == 0 else { return GitExit.failed.rawValue }
     var request: GitRequest?
     do {
       let wanted = try GitRequest(arguments)
@@ -91,7 +89,7 @@ enum GitExit: Int32, Comparable {
 enum ControllingTerminal {
   /// Shows lines; without a terminal they are lost.
   static func tell(_ lines: [ShownLine]) {
-    let descriptor = unsafe open("/dev/tty", O_WRONLY | O_NOCTTY | O_CLOEXEC)
+    let descriptor = opened()
     guard descriptor >= 0 else { return }
     defer { close(descriptor) }
     let text = lines.map { $0.text + "\n" }.joined()
@@ -100,10 +98,15 @@ enum ControllingTerminal {
 
   /// Whether there is one.
   static var isThere: Bool {
-    let descriptor = unsafe open("/dev/tty", O_WRONLY | O_NOCTTY | O_CLOEXEC)
+    let descriptor = opened()
     guard descriptor >= 0 else { return false }
     close(descriptor)
     return true
+  }
+
+  private static func opened() -> Int32 {
+    guard let path = CommandRun.current.environment.terminal else { return -1 }
+    return unsafe open(path, O_WRONLY | O_NOCTTY | O_CLOEXEC)
   }
 }
 

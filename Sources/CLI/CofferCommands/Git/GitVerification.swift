@@ -33,7 +33,7 @@ struct GitVerification {
     let judge = SignatureJudge(try coffer.addressBook())
     let found: [SignatureVerification]
     do throws(OpenPGPError) {
-      let source = FileDescriptorSource(descriptor: STDIN_FILENO)
+      let source = FileDescriptorSource(descriptor: CommandRun.current.environment.streams.input)
       found = try DetachedVerification(judge.verifier).verify(list.signatures, over: source)
     } catch { throw Failure(openPGP: error, writing: "-") }
     let verdict = judge.verdict(found, isEncrypted: false)

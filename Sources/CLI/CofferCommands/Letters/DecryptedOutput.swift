@@ -23,6 +23,8 @@ final class DecryptedOutput: ByteSink {
   private let fallback: String?
   /// Notes where plaintext is before it has its name.
   private let record: UnfinishedExports?
+  /// A thread of the engine may write.
+  private let surroundings = CommandSurroundings.current
   /// For the terminal: all that has come.
   private var held: SecretBytes?
   /// As much of the content as says whether it is an archive.
@@ -128,7 +130,8 @@ final class DecryptedOutput: ByteSink {
   }
 
   private func openFallback() throws(OpenPGPError) {
-    guard let fallback, let opened = try? LetterOutput(path: fallback, record: record) else {
+    let opened = surroundings.here { fallback.flatMap { try? LetterOutput(path: $0, record: record) } }
+    guard let fallback, let opened else {
       throw .inputOutput(errno: fallback == nil ? EISDIR : EEXIST)
     }
     path = fallback

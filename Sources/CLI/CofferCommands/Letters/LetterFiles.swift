@@ -65,7 +65,7 @@ final class LetterOutput: ByteSink {
     } catch {
       throw Failure(openPGP: OpenPGPError(writing: error), writing: path ?? "-")
     }
-    stream = FileDescriptorSink(descriptor: file?.descriptor ?? STDOUT_FILENO)
+    stream = FileDescriptorSink(descriptor: file?.descriptor ?? CommandRun.current.environment.streams.output)
     if path == nil { Terminal.flush() }
   }
 
@@ -147,12 +147,14 @@ enum LetterRoom {
   }
 }
 
-/// A source that shows how far it is, and ends when the user wants it to.
+/// A source that shows how far it is, and ends when the user wants it to. Where there are several processors, a thread of
+/// the engine reads it.
 class WatchedSource: ByteSource {
   private let source: any ByteSource
   private let total: Int?
   private var done = 0
   private var bar: ProgressBar
+  private let surroundings = CommandSurroundings.current
 
   init(_ source: any ByteSource, title: String, total: Int?, _ context: CommandContext) {
     self.source = source
@@ -161,7 +163,7 @@ class WatchedSource: ByteSource {
   }
 
   func withNext<R: ~Copyable>(_ body: (RawSpan) throws(OpenPGPError) -> R) throws(OpenPGPError) -> R {
-    if Interruption.isRequested { throw .inputOutput(errno: EINTR) }
+    if surroundings.run.interruption.isRequested { throw .inputOutput(errno: EINTR) }
     return try source.withNext(body)
   }
 
@@ -171,7 +173,7 @@ class WatchedSource: ByteSource {
   }
 
   func read(into target: inout MutableRawSpan) throws(OpenPGPError) -> Int {
-    if Interruption.isRequested { throw .inputOutput(errno: EINTR) }
+    if surroundings.run.interruption.isRequested { throw .inputOutput(errno: EINTR) }
     let count = try source.read(into: &target)
     advance(count)
     return count
@@ -182,7 +184,7 @@ class WatchedSource: ByteSource {
 
   private func advance(_ count: Int) {
     done += count
-    bar.update(bytes: done, of: total)
+    surroundings.here { bar.update(bytes: done, of: total) }
   }
 }
 

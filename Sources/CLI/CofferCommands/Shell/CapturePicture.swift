@@ -17,7 +17,8 @@ enum CapturePicture {
     guard let photo = read(path) else { throw .notAPicture }
     let orientation = photo.withBytes { ExifFields(photo: $0)?.orientation ?? 1 }
     let small = try photo.withBytes { photo throws(PictureError) in
-      try PictureWorker().thumbnail(of: photo, orientation: PictureOrientation(exif: orientation))
+      try PictureWorker(executable: CommandRun.current.environment.executable).thumbnail(
+        of: photo, orientation: PictureOrientation(exif: orientation))
     }
     guard small.count <= CapturePart.thumbnail.byteCountLimit else { throw .tooLarge }
     return PartSource(small)
@@ -25,11 +26,12 @@ enum CapturePicture {
 
   /// Shows the stored small picture, if the terminal can show pictures.
   static func show(_ id: CaptureID, _ store: CaptureStore) throws {
-    let graphics = TerminalGraphics.detect(environment: ProcessInfo.processInfo.environment)
+    let graphics = TerminalGraphics.detect(environment: CommandRun.current.environment.variables)
     guard Terminal.isOutputTerminal, graphics != .none else { return }
     guard let thumbnail = try part(.thumbnail, of: id, store) else { return }
     let text = try? thumbnail.withBytes { thumbnail throws(PictureError) in
-      let raster = try PictureWorker().raster(of: thumbnail, longestSide: PictureLimits.thumbnailSideLength)
+      let raster = try PictureWorker(executable: CommandRun.current.environment.executable).raster(
+        of: thumbnail, longestSide: PictureLimits.thumbnailSideLength)
       return try TerminalPicture.text(
         of: raster, graphics, columns: min(Terminal.columns, columnLimit), rows: rowLimit)
     }
@@ -46,7 +48,9 @@ enum CapturePicture {
     }
     let picture: SecretBytes
     do {
-      picture = try depth.withBytes { depth throws(PictureError) in try PictureWorker().depthPNG(of: depth) }
+      picture = try depth.withBytes { depth throws(PictureError) in
+        try PictureWorker(executable: CommandRun.current.environment.executable).depthPNG(of: depth)
+      }
     } catch {
       throw Failure(drawingDepth: error)
     }

@@ -119,7 +119,7 @@ struct CodeOutput {
       throw Failure(
         .refused, "terminal_unfit", "this terminal has no colours, and a code is dark on light", hint: hint)
     }
-    let columns = Int(coffer_terminal_columns(STDOUT_FILENO))
+    let columns = Int(coffer_terminal_columns(CommandRun.current.environment.streams.output))
     // A terminal that does not say how large it is has no columns.
     guard columns == 0 || columns >= width else {
       throw Failure(
@@ -130,8 +130,8 @@ struct CodeOutput {
 
   private func draw(_ context: CommandContext) throws {
     try Self.checkTerminal(width: code.fullSideLength, "the code is")
-    let rows = Int(coffer_terminal_rows(STDOUT_FILENO))
-    let graphics = TerminalGraphics.detect(environment: ProcessInfo.processInfo.environment)
+    let rows = Int(coffer_terminal_rows(CommandRun.current.environment.streams.output))
+    let graphics = TerminalGraphics.detect(environment: CommandRun.current.environment.variables)
     Terminal.write(Array(code.text(in256Colours: graphics != .none).utf8).rawSpan)
     if rows != 0, rows < code.textRowCount {
       context.remark("the code has \(code.textRowCount) lines, and this terminal \(rows): \(Self.hint)")

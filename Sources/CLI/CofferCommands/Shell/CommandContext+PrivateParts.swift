@@ -99,8 +99,10 @@ extension CommandContext {
   /// - Throws: `AuthenticationError`.
   func finger(_ policy: AuthenticationPolicy, _ coffer: Coffer) throws -> AuthenticatedContext? {
     let authenticator = UserAuthenticator(
-      prompt: TerminalPrompt(), reader: CommandSurroundings.current.fingerReader,
-      guide: TerminalFingerprintGuide(purpose: purpose), count: coffer.fingerCount)
+      prompt: TerminalPrompt(on: CommandRun.current.environment.promptTerminal),
+      reader: CommandSurroundings.current.fingerReader,
+      guide: TerminalFingerprintGuide(on: CommandRun.current.environment.promptTerminal, purpose: purpose),
+      count: coffer.fingerCount)
     return try authenticator.recognise(policy)
   }
 

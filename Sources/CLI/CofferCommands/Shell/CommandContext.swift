@@ -210,8 +210,10 @@ struct CommandContext {
     guard let status = coffer.vault.lastStatus else { return }
     let isJSON = isJSON
     if status.unexaminedFailures > 0 { FailureWarning(status.unexaminedFailures).tell(isJSON: isJSON) }
+    let surroundings = CommandSurroundings.current
+    // The thread that reads calls it.
     coffer.listenForFailures { alarm, count in
-      FailureWarning(count, isLocked: alarm == .locked).tell(isJSON: isJSON)
+      surroundings.here { FailureWarning(count, isLocked: alarm == .locked).tell(isJSON: isJSON) }
     }
     guard Terminal.isErrorTerminal, namesRotation else { return }
     if status.isRotating {
@@ -242,7 +244,7 @@ struct CommandContext {
     let prompt = try prompt(for: "the recovery phrase", hint: "use --phrase-fd or --phrase-file")
     guard prompt is TerminalPrompt else { return try unlock(locked, askingWith: prompt, isShown: false) }
     // All tries use the second screen, because wrong words are mostly right except for one.
-    let screen = try SecondScreen()
+    let screen = try SecondScreen(of: CommandRun.current.environment.promptTerminal)
     return try unlock(locked, askingWith: prompt, isShown: screen.isForgotten)
   }
 
@@ -287,7 +289,9 @@ struct CommandContext {
     for what: String = "a passphrase",
     hint: String = "use --passphrase-fd, --passphrase-file, or COFFER_PINENTRY"
   ) throws -> any PassphrasePrompt {
-    if let program = CommandSurroundings.current.pinentry { return PinentryPrompt(program: program) }
+    if let program = CommandSurroundings.current.pinentry {
+      return PinentryPrompt(program: program, variables: CommandRun.current.environment.variables)
+    }
     guard let terminal = CommandSurroundings.current.terminal else {
       throw Failure(.locked, "no_prompt", "\(what) is needed and there is no terminal to ask on", hint: hint)
     }
@@ -397,7 +401,7 @@ struct CommandContext {
   private func show(
     _ generated: borrowing Passphrase, _ problem: String, _ prompt: any PassphrasePrompt
   ) throws -> Bool {
-    let screen = try SecondScreen()
+    let screen = try SecondScreen(of: CommandRun.current.environment.promptTerminal)
     try screen.write("\(problem)A passphrase made for you:\n\n    ")
     try generated.withBytes { (passphrase) throws(PromptError) in try screen.write(passphrase) }
     try screen.write("\n\n")

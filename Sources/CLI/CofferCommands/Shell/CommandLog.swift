@@ -3,20 +3,22 @@
 // The log of a run, on standard error, if COFFER_LOG names a level. It says which command ran and how it ended. No line,
 // from this module or another, contains a name, a value or an identifier.
 
-internal import Foundation
 internal import Logging
 
 enum CommandLog {
   /// Log lines go to standard error when COFFER_LOG names a level; else nowhere.
   /// - Throws: a failure when it is not a level, because you would wait for a log in vain.
   static func start() throws {
-    let name = ProcessInfo.processInfo.environment["COFFER_LOG"] ?? ""
+    let environment = CommandRun.current.environment
+    let name = environment.variable("COFFER_LOG") ?? ""
     let level = Logger.Level(rawValue: name)
     guard level != nil || name.isEmpty else {
       throw Failure.usage(
         "COFFER_LOG is not a log level",
         hint: "it is one of \(Logger.Level.allCases.map(\.rawValue).joined(separator: ", "))")
     }
+    // There is one log for a process.
+    guard environment.ownsProcess else { return }
     LoggingSystem.bootstrap { label in
       guard let level else { return SwiftLogNoOpLogHandler() }
       var handler = StreamLogHandler.standardError(label: label)

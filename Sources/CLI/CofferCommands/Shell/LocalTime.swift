@@ -29,6 +29,7 @@ enum LocalTime {
     guard let parts = unsafe parts(of: seconds), let zone = unsafe parts.tm_zone else {
       return RFC3339.format(seconds)
     }
+    if isUTC { return unsafe "\(text(parts)) UTC" }
     return unsafe "\(text(parts)) \(String(cString: zone))"
   }
 
@@ -95,15 +96,18 @@ enum LocalTime {
     unsafe parts.tm_hour = hour
     unsafe parts.tm_min = minute
     unsafe parts.tm_isdst = -1
-    let seconds = unsafe Int64(mktime(&parts))
+    let seconds = unsafe Int64(isUTC ? timegm(&parts) : mktime(&parts))
     guard unsafe parts.tm_mon == month - 1 && parts.tm_mday == day else { return nil }
     return unsafe (seconds, parts.tm_min)
   }
 
+  /// Whether the run is in no other place; the C library knows the zone of the process alone.
+  private static var isUTC: Bool { CommandRun.current.environment.variable("TZ") == "UTC" }
+
   private static func parts(of seconds: Int64) -> tm? {
     var time = time_t(seconds)
     var parts = unsafe tm()
-    guard unsafe localtime_r(&time, &parts) != nil else { return nil }
+    guard unsafe (isUTC ? gmtime_r(&time, &parts) : localtime_r(&time, &parts)) != nil else { return nil }
     return unsafe parts
   }
 

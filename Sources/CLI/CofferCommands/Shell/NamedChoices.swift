@@ -57,7 +57,7 @@ enum KDFName: String, ExpressibleByArgument, CaseIterable {
   var kdf: SlotKDF {
     switch self {
     case .pbkdf2: .pbkdf2
-    case .argon2id: .recommended
+    case .argon2id: CommandRun.current.environment.derivation
     }
   }
 }

@@ -39,7 +39,9 @@ struct PagedOutput {
   }
 
   private mutating func pass(_ bytes: RawSpan) -> Bool {
-    guard let pager else { return CommandSurroundings.current.write(bytes, to: 1) == 0 }
+    guard let pager else {
+      return Terminal.writeAll(bytes, to: CommandRun.current.environment.streams.output) == 0
+    }
     if !isLeft, !pager.write(bytes) { isLeft = true }
     return true
   }

@@ -68,7 +68,7 @@ struct PhraseHandover {
   private func show(
     _ phrase: borrowing RecoveryPhrase, _ problem: String?, _ terminal: any PassphrasePrompt
   ) throws -> Bool {
-    let screen = try SecondScreen()
+    let screen = try SecondScreen(of: CommandRun.current.environment.promptTerminal)
     if let problem { try screen.write(Terminal.filled(problem) + "\n") }
     try screen.write("\nStore recovery phrase safely; we cannot reset it.\n\n")
     // Two columns fit 40.
@@ -94,7 +94,7 @@ struct PhraseHandover {
 
   private func ask(_ phrase: borrowing RecoveryPhrase, _ terminal: any PassphrasePrompt) throws -> Bool {
     // A typed word is part of the phrase too, so it must not stay on the screen.
-    let screen = try SecondScreen()
+    let screen = try SecondScreen(of: CommandRun.current.environment.promptTerminal)
     try screen.write("\n" + Terminal.filled("Type three of the words, to show that you have them.") + "\n\n")
     for position in Self.randomPositions() {
       let typed = try terminal.askLine("word \(position + 1)", isHidden: !screen.isForgotten)

@@ -19,7 +19,8 @@ struct SessionBeginning {
   /// - Parameter limits: of this session alone.
   /// - Throws: as `Coffer.beginSession`.
   init(_ coffer: Coffer, _ limits: SessionLimits, _ context: CommandContext) throws {
-    (idleSeconds, absoluteSeconds) = try coffer.beginSession(executable: "/proc/self/exe", limits: limits)
+    (idleSeconds, absoluteSeconds) = try coffer.beginSession(
+      executable: CommandRun.current.environment.executable, limits: limits)
     // Without protected data there is no grace period, which only means that private parts ask.
     if (try? coffer.unlockProtectedData()) != nil { coffer.beginGrace() }
     registered = Self.register(coffer, context)

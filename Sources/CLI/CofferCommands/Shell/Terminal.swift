@@ -17,16 +17,20 @@ enum Terminal {
   static var isErrorTerminal: Bool { CommandSurroundings.current.isErrorTerminal }
 
   /// Columns of standard output; 100 if it is not a terminal.
-  static var columns: Int { columns(of: STDOUT_FILENO) }
+  static var columns: Int { columns(of: streams.output) }
 
   /// The same of standard error.
-  static var errorColumns: Int { columns(of: STDERR_FILENO) }
+  static var errorColumns: Int { columns(of: streams.error) }
+
+  /// Output that is not written yet, and what became of the rest, belong to the run.
+  private static var run: CommandRun { .current }
+  private static var streams: RunEnvironment.Streams { run.environment.streams }
 
   private static func columns(of descriptor: Int32) -> Int { knownColumns(of: descriptor) ?? 100 }
 
   /// A remark for the terminal that the user types on, broken between words.
   static func filled(_ remark: String) -> String {
-    FilledText.rows(remark, columns: columns(of: STDIN_FILENO)).joined(separator: "\n")
+    FilledText.rows(remark, columns: columns(of: streams.input)).joined(separator: "\n")
   }
 
   /// Nil off a terminal, and of one that does not say.
@@ -47,7 +51,7 @@ enum Terminal {
   static var isDumb: Bool { ["", "dumb"].contains(variable("TERM")) }
 
   private static func variable(_ name: String) -> String {
-    unsafe getenv(name).map { unsafe String(cString: $0) } ?? ""
+    run.environment.variable(name) ?? ""
   }
 
   // MARK: Standard output
@@ -58,7 +62,7 @@ enum Terminal {
   /// Writes a row with a name, broken between words on a terminal.
   /// - Parameter column: where the text after the name begins, and goes on below.
   static func print(_ line: ShownLine, textAt column: Int) {
-    for row in rows(of: line, STDOUT_FILENO, start: column, indent: column) { print(row) }
+    for row in rows(of: line, streams.output, start: column, indent: column) { print(row) }
   }
 
   /// The rows of a line on a terminal.
@@ -79,7 +83,7 @@ enum Terminal {
   static func print(lines text: String) { collect(TerminalText.lines(text).utf8) }
 
   private static func collect(_ text: some Collection<UInt8>) {
-    let isFull = lines.withLock { lines in
+    let isFull = run.lines.withLock { lines in
       lines += text
       lines.append(0x0A)
       return lines.count >= linesByteLimit
@@ -89,7 +93,7 @@ enum Terminal {
 
   /// Writes the lines that were collected.
   static func flush() {
-    let collected = lines.withLock { lines in
+    let collected = run.lines.withLock { lines in
       defer { lines.removeAll(keepingCapacity: true) }
       return lines
     }
@@ -104,12 +108,12 @@ enum Terminal {
 
   /// A long list would otherwise spend more time in write(2) than in decryption.
   private static let linesByteLimit = 1 << 16
-  private static let lines = Mutex<[UInt8]>([])
 
   private static func writeOut(_ bytes: RawSpan) {
-    guard !isOutputLost, !paging.withLock({ $0?.take(bytes) ?? false }) else { return }
-    let code = writeAll(bytes, to: STDOUT_FILENO)
-    if code != 0 { lostOutput.withLock { $0 = code } }
+    let run = run
+    guard !isOutputLost, !run.paging.withLock({ $0?.take(bytes) ?? false }) else { return }
+    let code = writeAll(bytes, to: run.environment.streams.output)
+    if code != 0 { run.lostOutput.withLock { $0 = code } }
   }
 
   // MARK: The pager
@@ -120,41 +124,42 @@ enum Terminal {
   static func beginPaging(mayPage: Bool) {
     guard mayPage, isOutputTerminal, !isDumb else { return }
     flush()
-    let rows = Int(coffer_terminal_rows(STDOUT_FILENO))
+    let rows = Int(coffer_terminal_rows(streams.output))
     guard rows > 2 else { return }
-    paging.withLock { $0 = $0 ?? PagedOutput(rowCount: rows, columnCount: columns) }
+    run.paging.withLock { $0 = $0 ?? PagedOutput(rowCount: rows, columnCount: columns) }
   }
 
   /// Waits until the user leaves the pager; shows what did not need one.
   static func endPaging() {
     flush()
     // Taken out first: what was held back is to be written now.
-    guard let output = paging.withLock({ $0.take() }) else { return }
+    guard let output = run.paging.withLock({ $0.take() }) else { return }
     output.end()
     writeOut(output.held.rawSpan)
   }
 
   /// Whether the user has left the pager before the end of the output, which is not a failure.
-  static var hasLeftPager: Bool { paging.withLock { $0?.isLeft ?? false } }
-
-  private static let paging = Mutex<PagedOutput?>(nil)
+  static var hasLeftPager: Bool { run.paging.withLock { $0?.isLeft ?? false } }
 
   // MARK: What could not be written
 
   /// Whether output can no longer be written, or nobody wants more of it. A command that changes nothing may then stop.
-  static var isOutputLost: Bool { lostOutput.withLock { $0 } != 0 || hasLeftPager }
+  static var isOutputLost: Bool { run.lostOutput.withLock { $0 } != 0 || hasLeftPager }
 
   /// Why a part of the output could not be written; nil when all of it was written. Call this last.
   static func outputFailure() -> Failure? {
     flush()
-    switch lostOutput.withLock({ $0 }) {
+    let run = run
+    switch run.lostOutput.withLock({ $0 }) {
     case 0: return nil
     case ENOSPC, EDQUOT:
       return Failure(.noRoom, "full", "the output cannot be written: the disk is full", hint: answerHint)
     case EPIPE:
       // The reader has closed the pipe. Ends as if SIGPIPE had not been blocked.
-      signal(SIGPIPE, SIG_DFL)
-      raise(SIGPIPE)
+      if run.environment.ownsProcess {
+        signal(SIGPIPE, SIG_DFL)
+        raise(SIGPIPE)
+      }
       return Failure(.missing, "no_output", "nobody reads the output", hint: answerHint)
     case EBADF:
       return Failure(
@@ -164,7 +169,6 @@ enum Terminal {
   }
 
   private static let answerHint = "the command's changes were made; only its output is lost"
-  private static let lostOutput = Mutex<Int32>(0)
 
   // MARK: Standard error
 
@@ -174,7 +178,7 @@ enum Terminal {
     // An indented row may have a command before its text, which goes on below itself.
     let column = blanks > 0 ? HelpText.column(of: line.text) : nil
     let rows = rows(
-      of: line, STDERR_FILENO, start: column ?? blanks, indent: column ?? blanks + hangingIndent)
+      of: line, streams.error, start: column ?? blanks, indent: column ?? blanks + hangingIndent)
     for row in rows { remark(whole: row) }
   }
 
@@ -190,7 +194,7 @@ enum Terminal {
   static func writeError(_ text: String) {
     // Earlier output comes first.
     flush()
-    _ = writeAll(Array(text.utf8).rawSpan, to: STDERR_FILENO)
+    _ = writeAll(Array(text.utf8).rawSpan, to: streams.error)
   }
 
   // MARK: Descriptors

@@ -13,6 +13,8 @@ internal import UserAuthentication
 
 /// What is around a command.
 protocol Surroundings: Sendable {
+  /// The run that the command belongs to: its environment, its streams and its output.
+  var run: CommandRun { get }
   /// Files that the user names.
   var files: any CommandFiles { get }
   /// The terminal to ask on; nil without one.
@@ -54,7 +56,18 @@ protocol Surroundings: Sendable {
   func write(_ bytes: RawSpan, to descriptor: Int32) -> Int32
 }
 
-/// The surroundings of the command that runs now.
+extension Surroundings {
+  /// Calls `body` with these as the surroundings: for what another thread does for a command.
+  func here<R>(_ body: () throws -> R) rethrows -> R {
+    try CommandSurroundings.$ofRun.withValue(self, operation: body)
+  }
+}
+
+/// The surroundings of the command that runs now. A thread that a command starts does not inherit them: what it needs of
+/// them is taken before.
 enum CommandSurroundings {
-  @TaskLocal static var current: any Surroundings = SystemSurroundings()
+  @TaskLocal static var ofRun: (any Surroundings)?
+
+  /// Outside of a run, as in tests of parts of commands, those of the system.
+  static var current: any Surroundings { ofRun ?? SystemSurroundings(CommandRun(.ofSystem)) }
 }

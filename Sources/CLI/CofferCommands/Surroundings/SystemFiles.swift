@@ -9,9 +9,18 @@ internal import Secrets
 
 /// The files of this system.
 struct SystemFiles: CommandFiles {
+  private let environment: RunEnvironment
+
+  init(_ environment: RunEnvironment) { self.environment = environment }
+
   func open(_ path: String) -> Int32 { unsafe Glibc.open(path, O_RDONLY | O_CLOEXEC) }
 
-  func inherited(_ descriptor: Int32) throws(SecretReadError) -> Int32 { descriptor }
+  func inherited(_ descriptor: Int32) throws(SecretReadError) -> Int32 {
+    if descriptor == STDIN_FILENO { return environment.streams.input }
+    // Other descriptors of the process are those of other runs.
+    guard environment.ownsProcess else { throw .cannotOpen(errno: EBADF) }
+    return descriptor
+  }
 
   func exists(_ path: String) -> Bool { unsafe access(path, F_OK) == 0 }
 

@@ -10,44 +10,51 @@ internal import Glibc
 internal import Pagers
 internal import Pictures
 internal import Secrets
+internal import SecurityKeys
 internal import UserAuthentication
 
 struct SystemSurroundings: Surroundings {
-  private static let isOutputTerminal = isatty(STDOUT_FILENO) == 1
-  private static let isErrorTerminal = isatty(STDERR_FILENO) == 1
+  let run: CommandRun
 
-  var files: any CommandFiles { SystemFiles() }
-  var fingerReader: (any FingerprintReader)? { FingerprintReaders.system }
-  var isInputTerminal: Bool { isatty(STDIN_FILENO) == 1 }
-  var isOutputTerminal: Bool { Self.isOutputTerminal }
-  var isErrorTerminal: Bool { Self.isErrorTerminal }
+  init(_ run: CommandRun) { self.run = run }
+
+  private var environment: RunEnvironment { run.environment }
+
+  var files: any CommandFiles { SystemFiles(environment) }
+  var fingerReader: (any FingerprintReader)? {
+    environment.hasFingerReader ? FingerprintReaders.system : nil
+  }
+  var isInputTerminal: Bool { isatty(environment.streams.input) == 1 }
+  var isOutputTerminal: Bool { run.isOutputTerminal }
+  var isErrorTerminal: Bool { run.isErrorTerminal }
   var showsColours: Bool { true }
 
   var terminal: (any PassphrasePrompt)? {
-    let prompt = TerminalPrompt()
+    let prompt = TerminalPrompt(on: environment.promptTerminal)
     return prompt.isAvailable ? prompt : nil
   }
 
-  var pinentry: String? {
-    let program = ProcessInfo.processInfo.environment["COFFER_PINENTRY"] ?? ""
-    return program.isEmpty ? nil : program
-  }
+  var pinentry: String? { environment.given("COFFER_PINENTRY") }
 
   /// `--home`, else COFFER_HOME, else the user's data directory.
   func home(_ option: String?) -> String {
-    let environment = ProcessInfo.processInfo.environment
     if let option { return option }
-    if let home = environment["COFFER_HOME"], !home.isEmpty { return home }
-    if let data = environment["XDG_DATA_HOME"], data.hasPrefix("/") { return data + "/coffer" }
+    if let home = environment.given("COFFER_HOME") { return home }
+    if let data = environment.variable("XDG_DATA_HOME"), data.hasPrefix("/") { return data + "/coffer" }
     // HOME first, because a user or a script can set it; the user database is the fallback.
-    let own = environment["HOME"].flatMap { $0.hasPrefix("/") ? $0 : nil } ?? NSHomeDirectory()
+    let own = environment.variable("HOME").flatMap { $0.hasPrefix("/") ? $0 : nil } ?? NSHomeDirectory()
     return own + "/.local/share/coffer"
   }
 
   func machine() -> Machine {
-    let tcti = ProcessInfo.processInfo.environment["COFFER_TCTI"] ?? ""
-    let found = tcti.isEmpty ? Machine() : Machine(tcti: tcti)
-    return CofferMain.securityKeys.map { found.with(securityKeys: $0) } ?? found
+    let found =
+      if let enclaves = environment.enclaves {
+        Machine(enclaves: enclaves, securityKeys: SecurityKeyFinders.system)
+      } else {
+        environment.given("COFFER_TCTI").map { Machine(tcti: $0) } ?? Machine()
+      }
+    let machine = found.with(agentVariables: environment.agentVariables)
+    return environment.securityKeys.map { machine.with(securityKeys: $0) } ?? machine
   }
 
   func locked(home: String, _ machine: Machine, acceptsEarlierState: Bool) throws -> LockedCoffer {
@@ -56,24 +63,31 @@ struct SystemSurroundings: Surroundings {
 
   func unfinishedExports(home: String) -> UnfinishedExports? { UnfinishedExports(home: home) }
 
-  func lastList(_ kind: LastList.Kind, home: String) -> LastList? { LastList(kind, home: home) }
+  func lastList(_ kind: LastList.Kind, home: String) -> LastList? {
+    LastList(kind, home: home, variables: environment.agentVariables)
+  }
 
-  func sessionHint(home: String) -> GivenHint? { GivenHint(home: home) }
+  func sessionHint(home: String) -> GivenHint? {
+    GivenHint(home: home, variables: environment.agentVariables)
+  }
 
-  func pager() -> Pager? { Pager.start() }
+  func pager() -> Pager? { Pager.start(environment.variables) }
 
   func touchNotice(
     _ words: String, cancel: @escaping @Sendable () -> Void
   ) -> TerminalTouchNotice? {
-    TerminalTouchNotice.begin(words, cancel: cancel)
+    TerminalTouchNotice.begin(on: environment.promptTerminal, words, cancel: cancel)
   }
 
-  func codeTexts(in picture: RawSpan) throws -> [SharedSecretBytes] { try CodeReader().texts(in: picture) }
+  func codeTexts(in picture: RawSpan) throws -> [SharedSecretBytes] {
+    try CodeReader(executable: environment.executable).texts(in: picture)
+  }
 
   func write(_ bytes: RawSpan, to descriptor: Int32) -> Int32 {
-    // A reader that has gone must not end the process in the middle of an operation.
-    let former = signal(SIGPIPE, SIG_IGN)
-    defer { signal(SIGPIPE, former) }
+    // A reader that has gone must not end the process in the middle of an operation. Beside other runs, signals are
+    // the business of whoever has the process.
+    let former = environment.ownsProcess ? signal(SIGPIPE, SIG_IGN) : nil
+    defer { if environment.ownsProcess { signal(SIGPIPE, former) } }
     return unsafe bytes.withUnsafeBytes {
       unsafe coffer_write_all(descriptor, $0.baseAddress, $0.count) == 0 ? 0 : errno
     }

@@ -49,7 +49,9 @@ final class TutorialPrompt: PassphrasePrompt {
       }
       request.problem = nil
     }
-    guard pace != nil || isAnswering.withLock({ $0 }) else { return try TerminalPrompt().ask(request) }
+    guard pace != nil || isAnswering.withLock({ $0 }) else {
+      return try TerminalPrompt(on: CommandRun.current.environment.promptTerminal).ask(request)
+    }
     for text in [request.problem, request.description] {
       if let text { Terminal.remark(lines: text) }
     }
@@ -59,7 +61,9 @@ final class TutorialPrompt: PassphrasePrompt {
   }
 
   func confirm(_ question: String) throws(PromptError) -> Bool {
-    guard pace != nil || isAnswering.withLock({ $0 }) else { return try TerminalPrompt().confirm(question) }
+    guard pace != nil || isAnswering.withLock({ $0 }) else {
+      return try TerminalPrompt(on: CommandRun.current.environment.promptTerminal).confirm(question)
+    }
     let isYes = question != Self.secondKey
     show(PromptRequest("\(question) [y/N]", isShown: true), isYes ? "y" : "n")
     return isYes

@@ -47,7 +47,7 @@ struct TutorialSession {
 
   /// Runs the chapters from this one on; what the earlier ones leave is there.
   func run(from first: Int) throws -> Outcome {
-    try CommandSurroundings.$current.withValue(world.surroundings) { try runChapters(from: first) }
+    try CommandSurroundings.$ofRun.withValue(world.surroundings) { try runChapters(from: first) }
   }
 
   /// The same without a word on the screen.
@@ -178,7 +178,7 @@ struct TutorialSession {
     if let words { (request.prompt, request.ending) = (words, " ") }
     while true {
       do throws(PromptError) {
-        let bytes = try TerminalPrompt().ask(request)
+        let bytes = try TerminalPrompt(on: CommandRun.current.environment.promptTerminal).ask(request)
         return bytes.withBytes { String(decoding: [UInt8](copying: $0), as: UTF8.self) }
       } catch .cancelled, .noTerminal {
         return nil

@@ -31,12 +31,13 @@ final class TutorialSurroundings: Surroundings {
   let prompt: TutorialPrompt
   private let practice: Mutex<InMemoryCoffer>
   private let silence = Mutex(false)
-  private let isTerminal = isatty(STDOUT_FILENO) == 1
+  let run: CommandRun
 
   init(_ prompt: TutorialPrompt) throws {
     guard let key = PretendedSecurityKey() else { throw Failure(unsorted: "PretendedSecurityKey") }
     self.key = key
     self.prompt = prompt
+    run = .current
     practice = Mutex(try Self.newCoffer(key))
   }
 
@@ -78,7 +79,7 @@ final class TutorialSurroundings: Surroundings {
   var isInputTerminal: Bool { false }
   var isOutputTerminal: Bool { true }
   var isErrorTerminal: Bool { true }
-  var showsColours: Bool { isTerminal }
+  var showsColours: Bool { run.isOutputTerminal }
 
   /// The tutorial's own pictures are known; another would take a process that decodes it.
   func codeTexts(in picture: RawSpan) throws -> [SharedSecretBytes] {
@@ -113,6 +114,6 @@ final class TutorialSurroundings: Surroundings {
 
   /// Everything goes to the screen, in its order.
   func write(_ bytes: RawSpan, to descriptor: Int32) -> Int32 {
-    isSilent ? 0 : SystemSurroundings().write(bytes, to: STDOUT_FILENO)
+    isSilent ? 0 : SystemSurroundings(run).write(bytes, to: run.environment.streams.output)
   }
 }

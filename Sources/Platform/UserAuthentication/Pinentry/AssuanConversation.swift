@@ -21,11 +21,11 @@ struct AssuanConversation: ~Copyable {
     self.patience = patience
   }
 
-  /// Starts `program` and waits for its greeting.
+  /// Starts `program` with these variables and waits for its greeting.
   static func begin(
-    program: String, patience: PinentryPatience
+    program: String, _ variables: [String: String], patience: PinentryPatience
   ) throws(PromptError) -> AssuanConversation {
-    var conversation = AssuanConversation(with: try PromptProgram(program), patience)
+    var conversation = AssuanConversation(with: try PromptProgram(program, variables), patience)
     guard try conversation.reply() == .ok else { throw .promptProgramFailed }
     return conversation
   }

@@ -23,18 +23,23 @@ struct PinentryPatience: Sendable {
 public struct PinentryPrompt: PassphrasePrompt {
   private let program: String
   private let title: String
+  private let variables: [String: String]
   private let patience: PinentryPatience
 
   /// - Parameters:
   ///   - program: a path, or a name that is looked up in `PATH`.
   ///   - title: of the window.
-  public init(program: String, title: String = "Coffer") {
-    self.init(program: program, title: title, patience: PinentryPatience())
+  ///   - variables: its environment.
+  public init(program: String, title: String = "Coffer", variables: [String: String]) {
+    self.init(program: program, title: title, variables: variables, patience: PinentryPatience())
   }
 
-  init(program: String, title: String = "Coffer", patience: PinentryPatience) {
+  init(
+    program: String, title: String = "Coffer", variables: [String: String], patience: PinentryPatience
+  ) {
     self.program = program
     self.title = title
+    self.variables = variables
     self.patience = patience
   }
 
@@ -62,24 +67,22 @@ public struct PinentryPrompt: PassphrasePrompt {
   }
 
   private func begin() throws(PromptError) -> AssuanConversation {
-    var conversation = try AssuanConversation.begin(program: program, patience: patience)
-    for (name, value) in Self.options() { try conversation.option(name, value) }
+    var conversation = try AssuanConversation.begin(program: program, variables, patience: patience)
+    for (name, value) in options() { try conversation.option(name, value) }
     try conversation.command("SETTITLE", title)
     return conversation
   }
 
   /// The terminal that a pinentry may draw on, and its character encoding.
-  private static func options() -> [(name: String, value: String)] {
-    let terminal = variable("GPG_TTY") ?? terminalName()
+  private func options() -> [(name: String, value: String)] {
+    let terminal = variable("GPG_TTY") ?? Self.terminalName()
     let characters = variable("LC_ALL") ?? variable("LC_CTYPE") ?? variable("LANG")
     return [("ttyname", terminal), ("ttytype", variable("TERM")), ("lc-ctype", characters)]
       .compactMap { name, value in value.map { (name, $0) } }
   }
 
-  private static func variable(_ name: String) -> String? {
-    guard let value = unsafe getenv(name) else { return nil }
-    let text = unsafe String(cString: value)
-    return text.isEmpty ? nil : text
+  private func variable(_ name: String) -> String? {
+    variables[name].flatMap { $0.isEmpty ? nil : $0 }
   }
 
   /// The terminal on a standard descriptor, if there is one.

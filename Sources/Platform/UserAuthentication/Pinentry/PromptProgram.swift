@@ -19,8 +19,11 @@ struct PromptProgram: ~Copyable {
   /// How long it may take to end once it is told to.
   private static let endMilliseconds: Int32 = 2_000
 
-  /// Starts `program`, a path or a name in `PATH`.
-  init(_ program: String) throws(PromptError) {
+  /// Starts `program`, a path or a name in `PATH`, with these variables.
+  init(_ program: String, _ variables: [String: String]) throws(PromptError) {
+    guard let path = Self.path(program, variables["PATH"] ?? "/bin:/usr/bin") else {
+      throw .promptProgramMissing
+    }
     var ends: [Int32] = [-1, -1]
     let kind = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
     guard unsafe socketpair(AF_UNIX, kind, 0, &ends) == 0 else { throw .promptProgramFailed }
@@ -31,10 +34,10 @@ struct PromptProgram: ~Copyable {
     // The program's error messages would appear in the middle of our own output.
     unsafe posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0)
     var process = pid_t()
-    let failure = unsafe program.withCString { name in
-      var arguments = unsafe [UnsafeMutablePointer(mutating: name), nil]
-      return unsafe posix_spawnp(&process, name, &actions, nil, &arguments, Glibc.environ)
-    }
+    var arguments = unsafe [strdup(program), nil]
+    var environment = unsafe variables.map { unsafe strdup("\($0)=\($1)") } + [nil]
+    let failure = unsafe posix_spawn(&process, path, &actions, nil, &arguments, &environment)
+    unsafe (arguments + environment).forEach { unsafe free($0) }
     unsafe posix_spawn_file_actions_destroy(&actions)
     close(ends[1])
     guard failure == 0 else {
@@ -43,6 +46,13 @@ struct PromptProgram: ~Copyable {
     }
     self.process = process
     socket = ends[0]
+  }
+
+  /// Where a program is; nil when it is nowhere.
+  private static func path(_ program: String, _ folders: String) -> String? {
+    if program.contains("/") { return program }
+    let paths = folders.split(separator: ":").map { "\($0)/\(program)" }
+    return paths.first { unsafe access($0, X_OK) == 0 } ?? paths.first { unsafe access($0, F_OK) == 0 }
   }
 
   deinit {

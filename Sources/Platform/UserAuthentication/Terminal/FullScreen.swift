@@ -37,7 +37,9 @@ public struct FullScreen: ~Copyable {
 
   /// Shows it, empty.
   /// - Throws: ``PromptError`` `.noTerminal`, also for a terminal that has only one screen; `.terminalFailed`.
-  public init() throws(PromptError) { try self.init(path: "/dev/tty", style: .ofEnvironment()) }
+  public init(of terminal: PromptTerminal) throws(PromptError) {
+    try self.init(path: terminal.path, style: terminal.style)
+  }
 
   /// The screen of the terminal at `path`: for tests.
   init(path: String, style: TerminalStyle) throws(PromptError) {

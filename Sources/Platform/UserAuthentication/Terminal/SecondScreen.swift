@@ -7,7 +7,7 @@
 internal import Glibc
 internal import Secrets
 
-/// The second screen of the controlling terminal, shown until this value is dropped.
+/// The second screen of a terminal, shown until this value is dropped.
 ///
 /// Ask for something (``TerminalPrompt``) while it is shown: signals that come before are held back until
 /// then, so that nothing is written to the wrong screen, and act when the prompt has given the terminal back.
@@ -23,7 +23,9 @@ public struct SecondScreen: ~Copyable {
 
   /// Shows it, empty.
   /// - Throws: ``PromptError`` `.noTerminal`, `.terminalFailed`.
-  public init() throws(PromptError) { try self.init(path: "/dev/tty", style: .ofEnvironment()) }
+  public init(of terminal: PromptTerminal) throws(PromptError) {
+    try self.init(path: terminal.path, style: terminal.style)
+  }
 
   /// The screen of the terminal at `path`: for tests.
   init(path: String, style: TerminalStyle) throws(PromptError) {

@@ -14,10 +14,10 @@ public struct TerminalFingerprintGuide: FingerprintGuide {
   private let style: TerminalStyle
   private let purpose: String?
 
-  /// A guide on the controlling terminal, `/dev/tty`, with the colours that the environment allows.
+  /// A guide on a terminal, with the colours that it has.
   /// - Parameter purpose: what the finger is for, as it may be shown: "to read a message for Ada".
-  public init(purpose: String? = nil) {
-    self.init(path: "/dev/tty", style: .ofEnvironment(), purpose: purpose)
+  public init(on terminal: PromptTerminal, purpose: String? = nil) {
+    self.init(path: terminal.path, style: terminal.style, purpose: purpose)
   }
 
   /// Speaks on the terminal at `path`: for tests.

@@ -8,13 +8,13 @@ public import Secrets
 internal import Synchronization
 internal import Texts
 
-/// Prompts on the controlling terminal.
+/// Prompts on a terminal, mostly the controlling one.
 public struct TerminalPrompt: PassphrasePrompt {
   private let path: String
   private let style: TerminalStyle
 
-  /// Asks on `/dev/tty`; `NO_COLOR` and `TERM` decide on colours and redrawing.
-  public init() { self.init(path: "/dev/tty", style: .ofEnvironment()) }
+  /// Asks on a terminal.
+  public init(on terminal: PromptTerminal) { self.init(path: terminal.path, style: terminal.style) }
 
   /// Asks on the terminal at `path`: for tests.
   init(path: String, style: TerminalStyle) {

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Glibc
-
 /// The abilities of a terminal: colours, and clearing a row.
 struct TerminalStyle: Sendable {
   var usesColours: Bool
@@ -9,10 +7,13 @@ struct TerminalStyle: Sendable {
 
   /// The style for the environment: no colours when `NO_COLOR` is set and not empty (no-color.org); neither
   /// colours nor escape sequences when `TERM` is `dumb` or missing.
-  static func ofEnvironment() -> TerminalStyle {
-    let terminal = variable("TERM")
-    let isDumb = terminal.isEmpty || terminal == "dumb"
-    return TerminalStyle(usesColours: !isDumb && variable("NO_COLOR").isEmpty, clearsRows: !isDumb)
+  init(_ variables: [String: String]) {
+    let isDumb = ["", "dumb"].contains(variables["TERM"] ?? "")
+    self.init(usesColours: !isDumb && (variables["NO_COLOR"] ?? "").isEmpty, clearsRows: !isDumb)
+  }
+
+  init(usesColours: Bool, clearsRows: Bool) {
+    (self.usesColours, self.clearsRows) = (usesColours, clearsRows)
   }
 
   /// Back to the first column of an empty row.
@@ -30,10 +31,5 @@ struct TerminalStyle: Sendable {
       case .strong: 32
       }
     return "\u{1B}[\(colour)m\(text)\u{1B}[0m"
-  }
-
-  private static func variable(_ name: String) -> String {
-    guard let value = unsafe getenv(name) else { return "" }
-    return unsafe String(cString: value)
   }
 }

@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// One row on the controlling terminal while a device waits for a touch. Without a terminal it is silent.
+/// One row on a terminal while a device waits for a touch. Without a terminal it is silent.
 public struct TerminalTouchNotice: Sendable {
   private let notice: any FingerprintNotice
 
   /// Shows the row until ``end()``.
   /// - Parameters:
+  ///   - terminal: where it is shown.
   ///   - words: what to do, such as "touch the security key".
   ///   - cancel: called in another thread when Control-C is typed.
   public static func begin(
-    _ words: String, cancel: @escaping @Sendable () -> Void
+    on terminal: PromptTerminal, _ words: String, cancel: @escaping @Sendable () -> Void
   ) -> TerminalTouchNotice {
-    begin(path: "/dev/tty", style: .ofEnvironment(), words, cancel: cancel)
+    begin(path: terminal.path, style: terminal.style, words, cancel: cancel)
   }
 
   /// Speaks on the terminal at `path`: for tests.

@@ -15,14 +15,19 @@ public struct AgentFinder: Sendable {
   private let home: String
   private let binding: AgentBinding?
   private let runtime: String?
+  private let variables: AgentVariables
 
   /// - Parameters:
   ///   - home: the coffer's folder, which may be gone.
   ///   - binding: identifies the coffer's keys; nil when it is not known.
-  public init(home: String, binding: AgentBinding?) { self.init(home: home, binding: binding, runtime: nil) }
+  ///   - variables: of the environment.
+  public init(home: String, binding: AgentBinding?, variables: AgentVariables = .ofProcess) {
+    self.init(home: home, binding: binding, runtime: nil, variables: variables)
+  }
 
   /// - Parameter runtime: replaces `$XDG_RUNTIME_DIR` and its fallbacks.
-  init(home: String, binding: AgentBinding?, runtime: String?) {
+  init(home: String, binding: AgentBinding?, runtime: String?, variables: AgentVariables = .ofProcess) {
+    self.variables = variables
     self.home = AgentPlace.knownPath(home)
     self.binding = binding
     self.runtime = runtime
@@ -231,7 +236,7 @@ public struct AgentFinder: Sendable {
   /// Every socket at which an agent may listen, those of this home first.
   private func places() -> [Place] {
     let name = AgentPlace.name(of: home)
-    let own = AgentPlace.sockets(home: home, runtime: runtime)
+    let own = AgentPlace.sockets(home: home, runtime: runtime, variables)
     let listed = Self.listeningSockets().filter { !own.contains($0) }
     let ofHome = listed.filter { AgentPlace.homeName(of: $0) == name }
     let others = listed.filter { AgentPlace.homeName(of: $0) != name }

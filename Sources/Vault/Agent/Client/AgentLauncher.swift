@@ -22,10 +22,13 @@ public enum AgentLauncher {
 
   /// A connection to the agent of `home` at its place, which is started if there is none.
   /// - Throws: as ``start(home:executable:options:)``; `AgentError.notAnswering`.
-  public static func agent(home: String, executable: String) throws(AgentError) -> AgentClient {
-    let place = try AgentPlace(home: home)
+  public static func agent(
+    home: String, executable: String, variables: AgentVariables = .ofProcess
+  ) throws(AgentError) -> AgentClient {
+    let place = try AgentPlace(home: home, variables: variables)
     if let running = try AgentClient.find(place.socket) { return running }
-    _ = try start(home: home, executable: executable)
+    _ = try start(
+      home: home, executable: executable, options: AgentOptions(), runtime: nil, variables: variables)
     guard let started = try AgentClient.find(place.socket) else { throw .notAnswering }
     return started
   }
@@ -41,16 +44,21 @@ public enum AgentLauncher {
     try start(home: home, executable: executable, options: options, runtime: nil)
   }
 
-  /// - Parameter runtime: replaces `$XDG_RUNTIME_DIR`, also for the agent.
+  /// - Parameters:
+  ///   - runtime: replaces `$XDG_RUNTIME_DIR`, also for the agent.
+  ///   - variables: of the environment.
+  ///   - deadlineMilliseconds: replaces ``deadlineMilliseconds``.
   static func start(
-    home: String, executable: String, options: AgentOptions, runtime: String?
+    home: String, executable: String, options: AgentOptions, runtime: String?,
+    variables: AgentVariables = .ofProcess,
+    deadlineMilliseconds: Int = deadlineMilliseconds
   ) throws(AgentError) -> Started {
     try options.check()
-    let place = try AgentPlace(home: home, runtime: runtime)
+    let place = try AgentPlace(home: home, runtime: runtime, variables: variables)
     // Checked here, because an agent that cannot listen only ends, without giving a reason.
     unsafe try PacketSocket.withAddress(place.socket) { _, _ in }
     let arguments = arguments(place.home, options)
-    let environment = environment(runtime)
+    let environment = variables.entries(runtime: runtime)
     let end = ContinuousClock.now.advanced(by: .milliseconds(deadlineMilliseconds))
     repeat {
       if (try? AgentClient.find(place.socket)?.status()) != nil { return .alreadyThere }
@@ -101,19 +109,6 @@ public enum AgentLauncher {
     if options.usesOrdinaryMemory { arguments.append("--ordinary-memory") }
     if options.locksOnMemoryPressure { arguments.append("--lock-on-memory-pressure") }
     return arguments
-  }
-
-  /// The environment that the agent needs: the places of its socket and of the system bus, and the variables
-  /// of the loader, the C library and coverage measurement.
-  private static let kept = [
-    "XDG_RUNTIME_DIR", "DBUS_SYSTEM_BUS_ADDRESS", "LD_LIBRARY_PATH", "GLIBC_TUNABLES", "LLVM_PROFILE_FILE",
-  ]
-
-  private static func environment(_ runtime: String?) -> [String] {
-    kept.compactMap { name in
-      if name == "XDG_RUNTIME_DIR", let runtime { return "\(name)=\(runtime)" }
-      return unsafe getenv(name).map { "\(name)=\(unsafe String(cString: $0))" }
-    }
   }
 
   private static func spawn(

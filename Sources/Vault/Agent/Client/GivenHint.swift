@@ -7,9 +7,12 @@ public struct GivenHint: Sendable {
   /// - Parameters:
   ///   - home: the directory of the coffer.
   ///   - runtime: replaces `$XDG_RUNTIME_DIR`.
+  ///   - variables: of the environment.
   /// - Returns: nil where that cannot be noted: no folder for it, or no session.
-  public init?(home: String, runtime: String? = nil) {
-    guard let file = SessionFile("hint", home: home, runtime: runtime) else { return nil }
+  public init?(home: String, runtime: String? = nil, variables: AgentVariables = .ofProcess) {
+    guard let file = SessionFile("hint", home: home, runtime: runtime, variables: variables) else {
+      return nil
+    }
     self.init(file: file)
   }
 

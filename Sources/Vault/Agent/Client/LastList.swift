@@ -17,9 +17,12 @@ public struct LastList: Sendable {
   ///   - kind: what the list is of.
   ///   - home: the directory of the coffer.
   ///   - runtime: replaces `$XDG_RUNTIME_DIR`.
+  ///   - variables: of the environment.
   /// - Returns: nil where such a list has no place: no folder for it, or no session.
-  public init?(_ kind: Kind, home: String, runtime: String? = nil) {
-    guard let file = SessionFile(kind.rawValue, home: home, runtime: runtime) else { return nil }
+  public init?(_ kind: Kind, home: String, runtime: String? = nil, variables: AgentVariables = .ofProcess) {
+    guard let file = SessionFile(kind.rawValue, home: home, runtime: runtime, variables: variables) else {
+      return nil
+    }
     self.file = file
   }
 

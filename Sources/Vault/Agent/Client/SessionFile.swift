@@ -18,10 +18,15 @@ struct SessionFile: Sendable {
   ///   - name: the first part of the file's name.
   ///   - home: the directory of the coffer.
   ///   - runtime: replaces `$XDG_RUNTIME_DIR`.
+  ///   - variables: of the environment.
   ///   - session: the number of the session's first process. It is 0 where that process is outside of our namespace.
   /// - Returns: nil where such a file has no place: no folder for it, or no session whose first process still runs.
-  init?(_ name: String, home: String, runtime: String?, session: pid_t = getsid(0)) {
-    guard session > 0, let place = try? AgentPlace(home: home, runtime: runtime),
+  init?(
+    _ name: String, home: String, runtime: String?, variables: AgentVariables = .ofProcess,
+    session: pid_t = getsid(0)
+  ) {
+    guard session > 0,
+      let place = try? AgentPlace(home: home, runtime: runtime, variables: variables),
       let status = try? String(contentsOfFile: "/proc/\(session)/stat", encoding: .utf8),
       // Field 22; the name before field 3 may have blanks and brackets.
       let fields = status.split(separator: ")").last?.split(separator: " "), fields.count > 19

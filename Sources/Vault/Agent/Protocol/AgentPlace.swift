@@ -17,13 +17,17 @@ struct AgentPlace: Equatable, Sendable {
   private static let socketName = "/agent.sock"
 
   /// The place where the agent of `home` is to listen; folders that are missing are made.
-  /// - Parameter runtime: replaces `$XDG_RUNTIME_DIR` and its fallbacks.
+  /// - Parameters:
+  ///   - runtime: replaces `$XDG_RUNTIME_DIR` and its fallbacks.
+  ///   - variables: of the environment.
   /// - Throws: `AgentError.noHome`, `.noRuntimeDirectory`.
-  init(home: String, runtime: String? = nil) throws(AgentError) {
+  init(
+    home: String, runtime: String? = nil, variables: AgentVariables = .ofProcess
+  ) throws(AgentError) {
     guard let real = Self.realPath(home) else { throw .noHome }
     self.home = real
     let base: String
-    if let runtime { base = runtime } else { base = try Self.runtimeDirectory() }
+    if let runtime { base = runtime } else { base = try Self.runtimeDirectory(variables) }
     folder = base + "/coffer/" + Self.name(of: real)
     for path in [base + "/coffer", folder] {
       unsafe mkdir(path, 0o700)
@@ -31,8 +35,8 @@ struct AgentPlace: Equatable, Sendable {
     }
   }
 
-  private static func runtimeDirectory() throws(AgentError) -> String {
-    let candidates = runtimeDirectories()
+  private static func runtimeDirectory(_ variables: AgentVariables) throws(AgentError) -> String {
+    let candidates = runtimeDirectories(variables)
     if let found = candidates.first(where: isPrivateFolder) { return found }
     // Only the last one may be made.
     guard let last = candidates.last else { throw .noRuntimeDirectory }
@@ -42,13 +46,8 @@ struct AgentPlace: Equatable, Sendable {
   }
 
   /// Where the folders of agents may be, in the order in which they are tried.
-  private static func runtimeDirectories() -> [String] {
-    var candidates: [String] = []
-    if let given = unsafe getenv("XDG_RUNTIME_DIR").map({ unsafe String(cString: $0) }),
-      given.hasPrefix("/")
-    {
-      candidates.append(given)
-    }
+  private static func runtimeDirectories(_ variables: AgentVariables) -> [String] {
+    let candidates = variables.runtimeDirectory.map { [$0] } ?? []
     return candidates + ["/run/user/\(geteuid())", "/tmp/coffer-\(geteuid())"]
   }
 
@@ -63,8 +62,8 @@ struct AgentPlace: Equatable, Sendable {
 
   /// The sockets at which an agent of `home` may listen, even if the folders above them have changed.
   /// - Parameter home: as ``knownPath(_:)`` gives it.
-  static func sockets(home: String, runtime: String?) -> [String] {
-    let bases = runtime.map { [$0] } ?? runtimeDirectories()
+  static func sockets(home: String, runtime: String?, _ variables: AgentVariables) -> [String] {
+    let bases = runtime.map { [$0] } ?? runtimeDirectories(variables)
     return bases.map { "\($0)/coffer/\(name(of: home))\(socketName)" }
   }
 

@@ -13,9 +13,12 @@
     private var inhibitor: BusFileDescriptor?
     private(set) var isPresent = false
     private let user = geteuid()
+    private let timeout: Duration
 
     /// Nil when there is no bus.
-    init?(bus address: BusConnection.Bus = .system) {
+    /// - Parameter timeout: how long an answer of logind may take.
+    init?(bus address: BusConnection.Bus = .system, timeout: Duration = usualTimeout) {
+      self.timeout = timeout
       do throws(BusError) {
         bus = try BusConnection(address)
         let manager = "org.freedesktop.login1.Manager"
@@ -40,7 +43,7 @@
       do throws(BusError) {
         inhibitor = try bus.call(
           Self.service, path: Self.path, interface: "org.freedesktop.login1.Manager", method: "Inhibit",
-          arguments, timeout: Self.timeout
+          arguments, timeout: timeout
         ).value(0).fileDescriptor()
         isPresent = true
       } catch {
@@ -94,7 +97,7 @@
     private func isOurs(_ path: String) -> Bool {
       guard
         let value = try? bus.property(
-          "User", of: Self.service, path: path, interface: Self.session, timeout: Self.timeout),
+          "User", of: Self.service, path: path, interface: Self.session, timeout: timeout),
         let owner = try? value.structure(count: 2)[0].uint32()
       else { return true }
       return owner == user
@@ -105,6 +108,6 @@
     private static let session = "org.freedesktop.login1.Session"
     private static let properties = "org.freedesktop.DBus.Properties"
     /// Less than clients wait for us, so that a logind that hangs does not hang the agent.
-    private static let timeout: Duration = .milliseconds(250)
+    static let usualTimeout: Duration = .milliseconds(250)
   }
 #endif

@@ -24,9 +24,12 @@ struct InputFile: ~Copyable {
   /// - Parameters:
   ///   - path: `-` is standard input.
   ///   - stop: a descriptor that is readable once waiting for input is to end.
-  init(path: String, stop: Int32? = nil) throws(MessageFormatError) {
+  ///   - standardInput: the descriptor of standard input.
+  init(
+    path: String, stop: Int32? = nil, standardInput: Int32 = STDIN_FILENO
+  ) throws(MessageFormatError) {
     if path == "-" {
-      try self.init(descriptor: STDIN_FILENO, isOwned: false, mayBeGzip: true, stop: stop)
+      try self.init(descriptor: standardInput, isOwned: false, mayBeGzip: true, stop: stop)
       return
     }
     // A plain `open` of a FIFO without a writer would wait, and could not be stopped.

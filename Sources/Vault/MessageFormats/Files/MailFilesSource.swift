@@ -9,6 +9,7 @@ public struct MailFilesSource: MessageSource, ~Copyable {
   /// The files still to come, the next one last.
   private var paths: [String]
   private let stop: Int32?
+  private let standardInput: Int32
   private var buffer = ByteBuffer(capacity: 64 << 10)
   private var summary = MailSummary()
   private var bytesRead = 0
@@ -16,7 +17,9 @@ public struct MailFilesSource: MessageSource, ~Copyable {
   /// - Parameters:
   ///   - paths: the files; `-` is standard input.
   ///   - stop: a descriptor that is readable once waiting for input is to end.
-  public init(paths: [String], stop: Int32? = nil) {
+  ///   - standardInput: the descriptor of standard input.
+  public init(paths: [String], stop: Int32? = nil, standardInput: Int32 = 0) {
+    self.standardInput = standardInput
     self.paths = paths.reversed()
     self.stop = stop
   }
@@ -29,7 +32,7 @@ public struct MailFilesSource: MessageSource, ~Copyable {
     guard let path = paths.popLast() else { return false }
     let modified: Int64
     do throws(MessageFormatError) {
-      let file = try InputFile(path: path, stop: stop)
+      let file = try InputFile(path: path, stop: stop, standardInput: standardInput)
       try file.readAll(into: &buffer)
       modified = min(max(file.modified, 0), CivilTime.representable.upperBound)
       guard buffer.withBytes({ MailTree.isMail($0) }) else {

@@ -19,10 +19,13 @@ struct OutputFile: ~Copyable {
   /// - Parameters:
   ///   - path: `-` is standard output.
   ///   - record: is told a temporary name of the file.
-  init(path: String, record: (any UnfinishedExportRecord)?) throws(MessageFormatError) {
+  ///   - standardOutput: the descriptor of standard output.
+  init(
+    path: String, record: (any UnfinishedExportRecord)?, standardOutput: Int32 = STDOUT_FILENO
+  ) throws(MessageFormatError) {
     target = path
     file = path == "-" ? nil : try UnnamedFile(path: path, record: record)
-    descriptor = file?.descriptor ?? STDOUT_FILENO
+    descriptor = file?.descriptor ?? standardOutput
   }
 
   /// A descriptor that is written to and never closed: for tests of failing devices.

@@ -16,10 +16,11 @@ public struct JSONLinesSink: MessageSink, ~Copyable {
   /// - Parameters:
   ///   - path: the file.
   ///   - record: is told a temporary name of the file.
+  ///   - standardOutput: the descriptor of standard output.
   public init(
-    path: String, record: (any UnfinishedExportRecord)? = nil
+    path: String, record: (any UnfinishedExportRecord)? = nil, standardOutput: Int32 = 1
   ) throws(MessageFormatError) {
-    file = try OutputFile(path: path, record: record)
+    file = try OutputFile(path: path, record: record, standardOutput: standardOutput)
   }
 
   /// Writes one line; see ``MessageSink``.

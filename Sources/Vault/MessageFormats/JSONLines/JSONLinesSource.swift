@@ -18,8 +18,12 @@ public struct JSONLinesSource: MessageSource, ~Copyable {
   /// - Parameters:
   ///   - path: the file.
   ///   - stop: a descriptor that is readable once waiting for input is to end.
-  public init(path: String, stop: Int32? = nil) throws(MessageFormatError) {
-    lines = LineReader(try InputFile(path: path, stop: stop), limit: MessageLimits.jsonLineByteCount)
+  ///   - standardInput: the descriptor of standard input.
+  public init(
+    path: String, stop: Int32? = nil, standardInput: Int32 = 0
+  ) throws(MessageFormatError) {
+    let file = try InputFile(path: path, stop: stop, standardInput: standardInput)
+    lines = LineReader(file, limit: MessageLimits.jsonLineByteCount)
   }
 
   /// Bytes of the file read so far, and its size.

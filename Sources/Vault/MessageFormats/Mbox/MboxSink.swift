@@ -17,10 +17,12 @@ public struct MboxSink: MessageSink, ~Copyable {
   ///   - path: the file.
   ///   - seal: lets the same coffer know its export again.
   ///   - record: is told a temporary name of the file.
+  ///   - standardOutput: the descriptor of standard output.
   public init(
-    path: String, seal: any ExportSeal, record: (any UnfinishedExportRecord)? = nil
+    path: String, seal: any ExportSeal, record: (any UnfinishedExportRecord)? = nil,
+    standardOutput: Int32 = 1
   ) throws(MessageFormatError) {
-    file = try OutputFile(path: path, record: record)
+    file = try OutputFile(path: path, record: record, standardOutput: standardOutput)
     self.seal = seal
   }
 

@@ -34,10 +34,11 @@ public struct MboxSource: MessageSource, ~Copyable {
   ///   - path: the file.
   ///   - seal: recognises exports of this coffer; without it no headers of an export are accepted.
   ///   - stop: a descriptor that is readable once waiting for input is to end.
+  ///   - standardInput: the descriptor of standard input.
   public init(
-    path: String, seal: (any ExportSeal)? = nil, stop: Int32? = nil
+    path: String, seal: (any ExportSeal)? = nil, stop: Int32? = nil, standardInput: Int32 = 0
   ) throws(MessageFormatError) {
-    file = try InputFile(path: path, stop: stop)
+    file = try InputFile(path: path, stop: stop, standardInput: standardInput)
     self.seal = seal
   }
 
