@@ -10,7 +10,7 @@ import Testing
 
 @testable import PostQuantum
 
-@Suite("What post-quantum keys leave in memory", .serialized)
+@Suite("What post-quantum keys leave in memory", .inTurn)
 struct MemoryTests {
   /// What a secret is, and the operation that uses it.
   enum Use: String, CaseIterable, Sendable {
@@ -171,24 +171,35 @@ struct MemoryTests {
 
   private struct Missing: Error {}
 
-  @Test("No half of a secret can be found once it is gone", arguments: Use.allCases, [0, 1])
-  func nothingIsLeft(_ use: Use, set: Int) throws {
-    let (needle, alive) = try self.use(use, MLKEM.allCases[set], MLDSA.allCases[set])
-    #expect(alive >= 2, "the search did not see the secret while it was there")
-    let places = try ProcessMemory.places(of: needle)
-    #expect(places == [], "\(use.rawValue)")
-    print("memory: \(use.rawValue): \(alive) places while alive, \(places.count) afterwards")
+  @Test("No half of a secret can be found once it is gone", arguments: [0, 1])
+  func nothingIsLeft(set: Int) async {
+    await #expect(processExitsWith: .success) { [set] in
+      recordingErrors {
+        for use in Use.allCases { try MemoryTests().expectGone(use, set) }
+      }
+    }
   }
 
-  @Test("No half of a secret of SLH-DSA can be found once it is gone", arguments: HashUse.allCases)
-  func noHashIsLeft(_ use: HashUse) throws {
-    for lanes in KeccakTests.lanes.suffix(2) {
-      let (needle, alive) = try useHashes(use, lanes: lanes)
-      #expect(alive >= 2, "the search did not see the secret while it was there")
-      let places = try ProcessMemory.places(of: needle)
-      #expect(places == [], "\(use.rawValue), \(lanes) lanes")
-      print(
-        "memory: \(use.rawValue), \(lanes) lanes: \(alive) places while alive, \(places.count) afterwards")
+  private func expectGone(_ use: Use, _ set: Int) throws {
+    let (needle, alive) = try self.use(use, MLKEM.allCases[set], MLDSA.allCases[set])
+    #expect(alive >= 2, "\(use.rawValue): the search did not see the secret while it was there")
+    try ProcessMemory.expectGone(needle, "\(use.rawValue)")
+  }
+
+  @Test("No half of a secret of SLH-DSA can be found once it is gone")
+  func noHashIsLeft() async {
+    await #expect(processExitsWith: .success) {
+      recordingErrors {
+        for use in HashUse.allCases {
+          for lanes in KeccakTests.lanes.suffix(2) { try MemoryTests().expectHashGone(use, lanes) }
+        }
+      }
     }
+  }
+
+  private func expectHashGone(_ use: HashUse, _ lanes: Int) throws {
+    let (needle, alive) = try useHashes(use, lanes: lanes)
+    #expect(alive >= 2, "\(use.rawValue): the search did not see the secret while it was there")
+    try ProcessMemory.expectGone(needle, "\(use.rawValue), \(lanes) lanes")
   }
 }

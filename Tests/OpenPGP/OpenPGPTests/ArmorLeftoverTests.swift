@@ -9,12 +9,17 @@ import Testing
 
 @testable import OpenPGP
 
+@Suite(.inTurn)
 struct ArmorLeftoverTests {
   @Test("Neither a secret that went through armor, nor its text, remains in memory")
-  func nothingRemains() throws {
-    let (secret, text) = try passThroughArmor()
-    #expect(try ProcessMemory.places(of: secret).isEmpty)
-    #expect(try ProcessMemory.places(of: text).isEmpty)
+  func nothingRemains() async {
+    await #expect(processExitsWith: .success) {
+      recordingErrors {
+        let (secret, text) = try ArmorLeftoverTests().passThroughArmor()
+        try ProcessMemory.expectGone(secret)
+        try ProcessMemory.expectGone(text)
+      }
+    }
   }
 
   /// Writes and reads a secret of one line.

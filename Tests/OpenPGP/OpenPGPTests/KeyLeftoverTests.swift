@@ -10,7 +10,7 @@ import Testing
 
 @testable import OpenPGP
 
-@Suite("What keys leave in memory", .serialized)
+@Suite("What keys leave in memory", .inTurn)
 struct KeyLeftoverTests {
   private struct Needles {
     let all: [Needle]
@@ -29,13 +29,11 @@ struct KeyLeftoverTests {
     }
 
     func places() throws -> [String] { try all.flatMap { try ProcessMemory.places(of: $0) } }
-  }
 
-  private func expectGone(_ places: [String], location: SourceLocation = #_sourceLocation) {
-    #expect(places == [], "\(places)", sourceLocation: location)
+    func expectGone(_ name: String, sourceLocation: SourceLocation = #_sourceLocation) throws {
+      for needle in all { try ProcessMemory.expectGone(needle, name, sourceLocation: sourceLocation) }
+    }
   }
-
-  static let keys = KeyFixtures.oneOfEach.dropFirst()
 
   /// The last octets of a key's secret fields: all of them belong to the key itself. Those of SLH-DSA end with its
   /// public key, and composites have a secret at both ends.
@@ -83,18 +81,30 @@ struct KeyLeftoverTests {
     return (needles, try needles.places().count)
   }
 
-  @Test("A private key of any curve that was made, used, locked and unlocked is gone", arguments: keys)
-  func curves(_ algorithm: KeyAlgorithm, version: UInt8) throws {
-    let (needles, alive) = try useKey(algorithm, version)
-    #expect(alive >= 2, "the search did not see the key while it was there")
-    expectGone(try needles.places())
+  @Test("A private key of any curve that was made, used, locked and unlocked is gone")
+  func curves() async {
+    await #expect(processExitsWith: .success) {
+      recordingErrors {
+        for (algorithm, version) in KeyFixtures.oneOfEach.dropFirst() {
+          try KeyLeftoverTests().expectKeyGone(algorithm, version)
+        }
+      }
+    }
   }
 
   @Test("A private key of RSA that was made, used, locked and unlocked is gone")
-  func rsa() throws {
-    let (needles, alive) = try useKey(.rsa(bitCount: 3072), 4, rsa: true)
-    #expect(alive >= 2, "the search did not see the key while it was there")
-    expectGone(try needles.places())
+  func rsa() async {
+    await #expect(processExitsWith: .success) {
+      recordingErrors {
+        try KeyLeftoverTests().expectKeyGone(.rsa(bitCount: 3072), 4, rsa: true)
+      }
+    }
+  }
+
+  private func expectKeyGone(_ algorithm: KeyAlgorithm, _ version: UInt8, rsa: Bool = false) throws {
+    let (needles, alive) = try useKey(algorithm, version, rsa: rsa)
+    #expect(alive >= 2, "\(algorithm), \(version): the search did not see the key while it was there")
+    try needles.expectGone("\(algorithm), \(version)")
   }
 
   @inline(never)
@@ -115,11 +125,17 @@ struct KeyLeftoverTests {
     (.compositeKEM(.mlkem768X25519), 6), (.compositeKEM(.mlkem1024X448), 6),
   ]
 
-  @Test("A session key that was encrypted and decrypted is gone", arguments: sessionKeyAlgorithms)
-  func sessionKeys(_ algorithm: KeyAlgorithm, version: UInt8) throws {
-    let (needles, alive) = try sessionKey(algorithm, version)
-    #expect(alive >= 2, "the search did not see the key while it was there")
-    expectGone(try needles.places())
+  @Test("A session key that was encrypted and decrypted is gone")
+  func sessionKeys() async {
+    await #expect(processExitsWith: .success) {
+      recordingErrors {
+        for (algorithm, version) in KeyLeftoverTests.sessionKeyAlgorithms {
+          let (needles, alive) = try KeyLeftoverTests().sessionKey(algorithm, version)
+          #expect(alive >= 2, "\(algorithm), \(version): the search did not see the key while it was there")
+          try needles.expectGone("\(algorithm), \(version)")
+        }
+      }
+    }
   }
 
   static let specifiers: [StringToKey] = [
@@ -144,12 +160,18 @@ struct KeyLeftoverTests {
     return (found.0, found.1, alive)
   }
 
-  @Test("A password and the key that was derived from it are gone", arguments: specifiers)
-  func passwords(_ specifier: StringToKey) throws {
-    let (password, key, alive) = try derive(specifier)
-    #expect(alive >= 4, "the search did not see them while they were there")
-    expectGone(try password.places())
-    expectGone(try key.places())
+  @Test("A password and the key that was derived from it are gone")
+  func passwords() async {
+    await #expect(processExitsWith: .success) {
+      recordingErrors {
+        for specifier in KeyLeftoverTests.specifiers {
+          let (password, key, alive) = try KeyLeftoverTests().derive(specifier)
+          #expect(alive >= 4, "\(specifier): the search did not see them while they were there")
+          try password.expectGone("password, \(specifier)")
+          try key.expectGone("key, \(specifier)")
+        }
+      }
+    }
   }
 
   enum Cipher: CaseIterable, Sendable { case ocb, gcm, eax, cfbEncrypt, cfbDecrypt, camellia, keyWrap }
@@ -186,11 +208,17 @@ struct KeyLeftoverTests {
     return (needles.0, needles.1, alive)
   }
 
-  @Test("The key and the plaintext of a cipher are gone", arguments: Cipher.allCases)
-  func ciphers(_ cipher: Cipher) throws {
-    let (key, plaintext, alive) = try encipher(cipher)
-    #expect(alive >= 4, "the search did not see them while they were there")
-    expectGone(try key.places())
-    expectGone(try plaintext.places())
+  @Test("The key and the plaintext of a cipher are gone")
+  func ciphers() async {
+    await #expect(processExitsWith: .success) {
+      recordingErrors {
+        for cipher in Cipher.allCases {
+          let (key, plaintext, alive) = try KeyLeftoverTests().encipher(cipher)
+          #expect(alive >= 4, "\(cipher): the search did not see them while they were there")
+          try key.expectGone("key, \(cipher)")
+          try plaintext.expectGone("plaintext, \(cipher)")
+        }
+      }
+    }
   }
 }

@@ -9,22 +9,32 @@ import Testing
 
 @testable import OpenPGP
 
-@Suite("What a secret key leaves in memory", .serialized)
+@Suite("What a secret key leaves in memory", .inTurn)
 struct KeyMemoryTests {
-  @Test(
-    "Secret keys and their password are gone after use",
-    arguments: [KeyProfile.universal, .rfc9580, .postQuantum, .hashBased128f])
-  func nothingLeft(profile: KeyProfile) throws {
-    for needle in try use(profile) {
-      #expect(try ProcessMemory.places(of: needle) == [])
+  @Test("Secret keys and their password are gone after use")
+  func nothingLeft() async {
+    await #expect(processExitsWith: .success) {
+      recordingErrors {
+        for profile in [KeyProfile.universal, .rfc9580, .postQuantum, .hashBased128f] {
+          for needle in try KeyMemoryTests().use(profile) {
+            try ProcessMemory.expectGone(needle, "\(profile)")
+          }
+        }
+      }
     }
   }
 
   @Test("The search finds a secret key that is in use")
-  func searchWorks() throws {
-    let key = try KeyGeneration(.rfc9580, userIDs: [], creationTime: day(0)).generate()
-    for needle in needles(key) { #expect(try !ProcessMemory.places(of: needle).isEmpty) }
-    #expect(key.secrets.count == 2)
+  func searchWorks() async {
+    await #expect(processExitsWith: .success) {
+      recordingErrors {
+        let key = try KeyGeneration(.rfc9580, userIDs: [], creationTime: day(0)).generate()
+        for needle in KeyMemoryTests().needles(key) {
+          #expect(try !ProcessMemory.places(of: needle).isEmpty)
+        }
+        #expect(key.secrets.count == 2)
+      }
+    }
   }
 
   /// Everything that is done with a secret key; what to look for afterwards.

@@ -9,7 +9,7 @@ import Testing
 
 @testable import OpenPGP
 
-@Suite("What messages leave in memory", .serialized)
+@Suite("What messages leave in memory", .inTurn)
 struct MessageMemoryTests {
   /// Compares what comes with what should, and keeps nothing.
   private final class ComparingSink: ByteSink {
@@ -48,10 +48,14 @@ struct MessageMemoryTests {
   }
 
   @Test("Nothing of the data and of the session key", arguments: [1_000, 3_000_000])
-  func nothingIsLeft(_ count: Int) throws {
-    for format in [EncryptionFormat.version1(.aes256), .version2(AEADCiphersuite(.aes256, .ocb))] {
-      for needle in try pass(count, format) {
-        #expect(try ProcessMemory.places(of: needle) == [])
+  func nothingIsLeft(_ count: Int) async {
+    await #expect(processExitsWith: .success) { [count] in
+      recordingErrors {
+        for format in [EncryptionFormat.version1(.aes256), .version2(AEADCiphersuite(.aes256, .ocb))] {
+          for needle in try MessageMemoryTests().pass(count, format) {
+            try ProcessMemory.expectGone(needle, "\(format)")
+          }
+        }
       }
     }
   }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the shell of the command reads of secrets and writes of them may not stay behind. Each search has a
-// process of its own, in which no other test runs that could read or copy what is searched for.
+// What the shell of the command reads of secrets and writes of them may not stay behind.
 
 import Foundation
 import Glibc
@@ -13,25 +12,30 @@ import Testing
 
 @testable import SOPCommands
 
+@Suite(.inTurn)
 struct SecretLeftoverTests {
   @Test("A password that was read, trimmed and tried does not remain in memory")
   func password() async {
     await #expect(processExitsWith: .success) {
-      let fixture = try SOPFixture()
-      let needle = try SecretLeftoverTests.usePassword(fixture.folder.appending(path: "password").path())
-      #expect(try ProcessMemory.places(of: needle) == [])
+      recordingErrors {
+        let fixture = try SOPFixture()
+        let needle = try SecretLeftoverTests.usePassword(fixture.folder.appending(path: "password").path())
+        try ProcessMemory.expectGone(needle)
+      }
     }
   }
 
   @Test("Neither a session key that was read and written, nor its text, remains in memory")
   func sessionKey() async {
     await #expect(processExitsWith: .success) {
-      let fixture = try SOPFixture()
-      let paths = ["in", "out"].map { fixture.folder.appending(path: $0).path() }
-      let (key, text) = try SecretLeftoverTests.useSessionKey(paths[0], paths[1])
-      #expect(try ProcessMemory.places(of: key) == [])
-      #expect(try ProcessMemory.places(of: text) == [])
-      #expect(try fixture.contents("in") == (try fixture.contents("out")))
+      recordingErrors {
+        let fixture = try SOPFixture()
+        let paths = ["in", "out"].map { fixture.folder.appending(path: $0).path() }
+        let (key, text) = try SecretLeftoverTests.useSessionKey(paths[0], paths[1])
+        try ProcessMemory.expectGone(key)
+        try ProcessMemory.expectGone(text)
+        #expect(try fixture.contents("in") == (try fixture.contents("out")))
+      }
     }
   }
 

@@ -12,7 +12,7 @@ import Testing
 
 @testable import Enclaves
 
-@Suite("What enclaves leave in memory", .serialized)
+@Suite("What enclaves leave in memory", .inTurn)
 struct EnclaveLeftoverTests {
   private struct Needles {
     var pin: Needle
@@ -23,26 +23,47 @@ struct EnclaveLeftoverTests {
     var derived: Needle
   }
 
-  @Test(
-    "No half of a secret can be found once it is gone", arguments: TestDevice.kinds,
-    [PasscodeDerivation.argon2id, .hkdf])
-  func nothingIsLeft(_ kind: EnclaveKind, _ derivation: PasscodeDerivation) throws {
-    let device = try TestDevice(kind)
-    for requirement in [AccessControl.Requirement.devicePasscode, .biometryAnyOrDevicePasscode] {
-      let (needles, alive) = try use(device.enclave, requirement, derivation, isRefused: false)
-      #expect(alive >= 2, "the search did not see the PIN while it was there")
-      let found = try places(needles)
-      #expect(found == [], "\(requirement)")
+  private static let derivations: [PasscodeDerivation] = [.argon2id, .hkdf]
+
+  @Test("No half of a secret can be found once it is gone")
+  func nothingIsLeft() async {
+    await #expect(processExitsWith: .success) {
+      recordingErrors {
+        for kind in TestDevice.kinds {
+          for derivation in EnclaveLeftoverTests.derivations {
+            try EnclaveLeftoverTests().expectGone(kind, derivation)
+          }
+        }
+      }
     }
   }
 
-  @Test(
-    "Nor after a wrong passcode", arguments: TestDevice.kinds, [PasscodeDerivation.argon2id, .hkdf])
-  func refused(_ kind: EnclaveKind, _ derivation: PasscodeDerivation) throws {
+  private func expectGone(_ kind: EnclaveKind, _ derivation: PasscodeDerivation) throws {
+    let device = try TestDevice(kind)
+    for requirement in [AccessControl.Requirement.devicePasscode, .biometryAnyOrDevicePasscode] {
+      let (needles, alive) = try use(device.enclave, requirement, derivation, isRefused: false)
+      #expect(alive >= 2, "\(kind): the search did not see the PIN while it was there")
+      try expectGone(needles, "\(kind), \(derivation), \(requirement)")
+    }
+  }
+
+  @Test("Nor after a wrong passcode")
+  func refused() async {
+    await #expect(processExitsWith: .success) {
+      recordingErrors {
+        for kind in TestDevice.kinds {
+          for derivation in EnclaveLeftoverTests.derivations {
+            try EnclaveLeftoverTests().expectGoneRefused(kind, derivation)
+          }
+        }
+      }
+    }
+  }
+
+  private func expectGoneRefused(_ kind: EnclaveKind, _ derivation: PasscodeDerivation) throws {
     let device = try TestDevice(kind)
     let (needles, _) = try use(device.enclave, .devicePasscode, derivation, isRefused: true)
-    let found = try places(needles)
-    #expect(found == [])
+    try expectGone(needles, "refused, \(kind), \(derivation)")
   }
 
   #if TPM
@@ -53,15 +74,21 @@ struct EnclaveLeftoverTests {
 
     @Test(
       "Of a counter's authorization nothing can be found, whatever was done with it last",
-      .enabled(if: TestDevice.kinds.contains(.tpm), "swtpm is installed by scripts/packages"),
-      arguments: LastUse.allCases)
-    func counter(_ last: LastUse) throws {
+      .enabled(if: TestDevice.kinds.contains(.tpm), "swtpm is installed by scripts/packages"))
+    func counter() async {
+      await #expect(processExitsWith: .success) {
+        recordingErrors {
+          for last in LastUse.allCases { try EnclaveLeftoverTests().expectGone(after: last) }
+        }
+      }
+    }
+
+    private func expectGone(after last: LastUse) throws {
       let device = try TestDevice(.tpm)
       let (needles, alive) = try useCounter(device, last)
-      #expect(alive >= 2, "the search did not see the authorization while it was there")
+      #expect(alive >= 2, "\(last): the search did not see the authorization while it was there")
       for (index, needle) in needles.enumerated() {
-        let found = try ProcessMemory.places(of: needle)
-        #expect(found == [], "\(index)")
+        try ProcessMemory.expectGone(needle, "\(last), \(index)")
       }
     }
 
@@ -112,12 +139,11 @@ struct EnclaveLeftoverTests {
     }
   #endif
 
-  private func places(_ needles: Needles) throws -> [String] {
-    var found = try ProcessMemory.places(of: needles.pin).map { "PIN: \($0)" }
-    found += try ProcessMemory.places(of: needles.secret).map { "secret: \($0)" }
-    found += try ProcessMemory.places(of: needles.ordinate).map { "ordinate: \($0)" }
-    found += try ProcessMemory.places(of: needles.derived).map { "derived: \($0)" }
-    return found
+  private func expectGone(_ needles: Needles, _ use: String) throws {
+    try ProcessMemory.expectGone(needles.pin, "PIN, \(use)")
+    try ProcessMemory.expectGone(needles.secret, "secret, \(use)")
+    try ProcessMemory.expectGone(needles.ordinate, "ordinate, \(use)")
+    try ProcessMemory.expectGone(needles.derived, "derived, \(use)")
   }
 
   /// Makes and uses a key, away from the stack frames that search later.

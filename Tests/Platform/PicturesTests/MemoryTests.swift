@@ -10,13 +10,17 @@
 
   @testable import Pictures
 
-  @Suite("What a picture leaves in memory", .serialized)
+  @Suite("What a picture leaves in memory", .inTurn)
   struct MemoryTests {
     @Test("Pixels and the text that draws them are gone when they are let go")
-    func nothingLeft() throws {
-      let depth = Fixture.pfm([(0..<2048).map { _ in Float.random(in: 1..<1000) }], isLittleEndian: true)
-      let needles = try shown(depth)
-      for (name, needle) in needles { #expect(try ProcessMemory.places(of: needle) == [], "\(name)") }
+    func nothingLeft() async {
+      await #expect(processExitsWith: .success) {
+        recordingErrors {
+          let depth = Fixture.pfm([(0..<2048).map { _ in Float.random(in: 1..<1000) }], isLittleEndian: true)
+          let needles = try MemoryTests().shown(depth)
+          for (name, needle) in needles { try ProcessMemory.expectGone(needle, "\(name)") }
+        }
+      }
     }
 
     /// Shows the map in every way; each needle is found as long as it is used.

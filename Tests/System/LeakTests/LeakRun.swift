@@ -4,6 +4,7 @@
 
 import Foundation
 import Glibc
+import MemorySearch
 
 /// A copy of a secret, or of a part of it, where none should be.
 struct Copy: Sendable, CustomStringConvertible {
@@ -68,12 +69,15 @@ struct LeakRun: Sendable {
     let memory = open("/proc/\(probe.process)/mem", O_RDONLY | O_CLOEXEC)
     guard memory >= 0 else { throw MemoryRegion.Unreadable() }
     defer { close(memory) }
+    let pages = PageMap(of: probe.process)
     for region in try MemoryRegion.all(of: probe.process) {
-      unreadByteCount += window.searchFile(memory, region.range) { secret, trace, place in
-        self.memory.append(
-          Copy(
-            secret: probe.secrets[secret].name, part: trace.part, form: trace.form, place: region.name,
-            offset: place, isInSecretMemory: region.isForSecrets))
+      for part in region.parts(pages) {
+        unreadByteCount += window.searchFile(memory, part) { secret, trace, place in
+          self.memory.append(
+            Copy(
+              secret: probe.secrets[secret].name, part: trace.part, form: trace.form, place: region.name,
+              offset: place, isInSecretMemory: region.isForSecrets))
+        }
       }
       memoryByteCount += region.range.count
     }
@@ -118,7 +122,7 @@ struct LeakRun: Sendable {
     var status = stat()
     guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return 0 }
     var found: [Copy] = []
-    let unread = window.searchFile(descriptor, 0..<UInt(status.st_size)) { secret, trace, place in
+    let unread = window.searchWritten(descriptor, byteCount: Int(status.st_size)) { secret, trace, place in
       found.append(
         Copy(
           secret: probe.secrets[secret].name, part: trace.part, form: trace.form, place: name,

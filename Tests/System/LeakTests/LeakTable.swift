@@ -35,18 +35,24 @@ struct LeakTable: Sendable {
     // Several operations offer a wrong PIN, and all share the chip.
     try chip?.setLockout(tries: 30)
     let done = Mutex<[Int: Outcome]>([:])
-    // A chip is used by one at a time: it has room for few sessions.
-    let chipQueue = DispatchQueue(label: "leak-tests.chip")
-    DispatchQueue.concurrentPerform(iterations: operations.count) { index in
-      let (name, need) = operations[index]
-      let outcome: Outcome =
-        if need == "chip" {
-          chip.map { chip in chipQueue.sync { Self.outcome(name, tcti: chip.tcti) } }
-            ?? .leftOut("needs swtpm")
-        } else {
-          Self.outcome(name, tcti: nil)
-        }
+    @Sendable func run(_ index: Int, tcti: String?) {
+      let outcome = Self.outcome(operations[index].name, tcti: tcti)
       done.withLock { $0[index] = outcome }
+    }
+    let (withChip, others) = (
+      operations.indices.filter { operations[$0].need == "chip" },
+      operations.indices.filter { operations[$0].need != "chip" }
+    )
+    // A chip is used by one at a time: it has room for few sessions.
+    DispatchQueue.concurrentPerform(iterations: 1 + others.count) { turn in
+      if turn > 0 { return run(others[turn - 1], tcti: nil) }
+      for index in withChip {
+        if let chip {
+          run(index, tcti: chip.tcti)
+        } else {
+          done.withLock { $0[index] = .leftOut("needs swtpm") }
+        }
+      }
     }
     let outcomes = done.withLock { $0 }
     rows = operations.indices.compactMap { index in

@@ -4,6 +4,7 @@
 
 import Foundation
 import Glibc
+import MemorySearch
 import Synchronization
 
 /// A probe that has let go of everything and waits.
@@ -24,10 +25,10 @@ final class Probe {
   static let binary: String =
     ProcessInfo.processInfo.environment["COFFER_LEAK_PROBE"]
     ?? URL(filePath: CommandLine.arguments[0]).deletingLastPathComponent().appending(path: "leak-probe")
-    .path()
+    .path
 
   /// Longer than any operation takes on a busy machine.
-  private static let limitMilliseconds: Int32 = 60_000
+  private static let limitMilliseconds: Int32 = 600_000
   /// A secret is shorter; more is not a frame of ours.
   private static let secretByteCountLimit = 1 << 20
   /// Pipes are made and passed on by one start at a time, so that no other probe keeps an end of them.

@@ -13,23 +13,32 @@ import Testing
 
 @testable import Captures
 
-@Suite("What the capture store leaves in memory", .serialized)
+@Suite("What the capture store leaves in memory", .inTurn)
 struct CaptureMemoryTests {
   @Test("Keys, photo and metadata are gone after use")
-  func nothingLeft() throws {
+  func nothingLeft() async {
+    await #expect(processExitsWith: .success) { recordingErrors { try CaptureMemoryTests().expectGone() } }
+  }
+
+  private func expectGone() throws {
     let fixture = try CaptureFixture()
     let (id, needles) = try store(fixture)
     let keys = try keys(fixture, id)
     try use(fixture, id)
     fixture.store.clearCache()
     for (name, needle) in needles + keys {
-      let places = try ProcessMemory.places(of: needle)
-      #expect(places == [], "\(name)")
+      try ProcessMemory.expectGone(needle, name)
     }
   }
 
   @Test("Keys, photo and metadata are gone on both devices after a capture has gone from one to the other")
-  func nothingLeftAfterSharing() throws {
+  func nothingLeftAfterSharing() async {
+    await #expect(processExitsWith: .success) {
+      recordingErrors { try CaptureMemoryTests().expectGoneAfterSharing() }
+    }
+  }
+
+  private func expectGoneAfterSharing() throws {
     let (here, there) = (try CaptureFixture(), try CaptureFixture())
     let (id, needles) = try store(here)
     let keys = try keys(here, id)
@@ -38,19 +47,22 @@ struct CaptureMemoryTests {
     here.store.clearCache()
     there.store.clearCache()
     for (name, needle) in needles + keys + others {
-      let places = try ProcessMemory.places(of: needle)
-      #expect(places == [], "\(name)")
+      try ProcessMemory.expectGone(needle, name)
     }
   }
 
   @Test("The search finds a key that is in use")
-  func searchWorks() throws {
-    let fixture = try CaptureFixture()
-    let (id, _) = try store(fixture)
-    let needles = try keys(fixture, id)
-    let inUse = try fixture.store.keys()
-    #expect(try !ProcessMemory.places(of: needles[1].needle).isEmpty)
-    _ = inUse.memberHash()
+  func searchWorks() async {
+    await #expect(processExitsWith: .success) {
+      recordingErrors {
+        let (tests, fixture) = (CaptureMemoryTests(), try CaptureFixture())
+        let (id, _) = try tests.store(fixture)
+        let needles = try tests.keys(fixture, id)
+        let inUse = try fixture.store.keys()
+        #expect(try !ProcessMemory.places(of: needles[1].needle).isEmpty)
+        _ = inUse.memberHash()
+      }
+    }
   }
 
   /// Photo in a file and in chunks, metadata in a row.

@@ -11,7 +11,7 @@ import Primitives
 import Secrets
 import Testing
 
-@Suite("What messages leave in memory", .serialized)
+@Suite("What messages leave in memory", .inTurn)
 struct LetterMemoryTests {
   private struct Found {
     var needles: [Needle]
@@ -56,10 +56,14 @@ struct LetterMemoryTests {
   }
 
   @Test("Nothing of a message or of its private parts stays, in either profile", arguments: [true, false])
-  func nothingStays(isUniversal: Bool) throws {
-    let found = try use(isUniversal: isUniversal)
-    #expect(found.seenWhileAlive.allSatisfy { $0 > 0 }, "the search finds what is there")
-    for needle in found.needles { #expect(try ProcessMemory.places(of: needle) == []) }
+  func nothingStays(isUniversal: Bool) async {
+    await #expect(processExitsWith: .success) { [isUniversal] in
+      recordingErrors {
+        let found = try LetterMemoryTests().use(isUniversal: isUniversal)
+        #expect(found.seenWhileAlive.allSatisfy { $0 > 0 }, "the search finds what is there")
+        for needle in found.needles { try ProcessMemory.expectGone(needle) }
+      }
+    }
   }
 }
 

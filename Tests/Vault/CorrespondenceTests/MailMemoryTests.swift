@@ -10,7 +10,7 @@ import Primitives
 import Secrets
 import Testing
 
-@Suite("What mails leave in memory", .serialized)
+@Suite("What mails leave in memory", .inTurn)
 struct MailMemoryTests {
   /// Runs away from the stack frames that search later.
   @inline(never)
@@ -45,9 +45,13 @@ struct MailMemoryTests {
   }
 
   @Test("Nothing of a mail stays")
-  func nothingStays() throws {
-    let found = try use()
-    #expect(found.seenWhileAlive > 0, "the search finds what is there")
-    #expect(try ProcessMemory.places(of: found.needle) == [])
+  func nothingStays() async {
+    await #expect(processExitsWith: .success) {
+      recordingErrors {
+        let found = try MailMemoryTests().use()
+        #expect(found.seenWhileAlive > 0, "the search finds what is there")
+        try ProcessMemory.expectGone(found.needle)
+      }
+    }
   }
 }

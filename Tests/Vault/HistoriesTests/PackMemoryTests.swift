@@ -11,7 +11,7 @@ import Testing
 @testable import Histories
 @testable import HistoriesSimulator
 
-@Suite("What histories leave in memory", .serialized)
+@Suite("What histories leave in memory", .inTurn)
 struct PackMemoryTests {
   /// Contents are held as a driver holds them.
   private struct Driver {
@@ -56,9 +56,13 @@ struct PackMemoryTests {
   @Test(
     "A message that was sent, and got by another device, is gone with its last owner",
     arguments: [48, 9_000, 1 << 20])
-  func nothingLeft(byteCount: Int) throws {
-    let needle = try exchange(byteCount)
-    #expect(try ProcessMemory.places(of: needle) == [])
+  func nothingLeft(byteCount: Int) async {
+    await #expect(processExitsWith: .success) { [byteCount] in
+      recordingErrors {
+        let needle = try PackMemoryTests().exchange(byteCount)
+        try ProcessMemory.expectGone(needle)
+      }
+    }
   }
 
   @inline(never)

@@ -9,7 +9,7 @@ import MemorySearch
 import Secrets
 import Testing
 
-@Suite("What identities leave in memory", .serialized)
+@Suite("What identities leave in memory", .inTurn)
 struct IdentityMemoryTests {
   /// Runs away from the stack frames that search later.
   @inline(never)
@@ -43,9 +43,13 @@ struct IdentityMemoryTests {
   }
 
   @Test("Nothing of a private part stays, in either profile", arguments: [true, false])
-  func nothingStays(isUniversal: Bool) throws {
-    let (needle, seen) = try use(isUniversal: isUniversal)
-    #expect(seen > 0, "the search finds what is there")
-    #expect(try ProcessMemory.places(of: needle) == [])
+  func nothingStays(isUniversal: Bool) async {
+    await #expect(processExitsWith: .success) { [isUniversal] in
+      recordingErrors {
+        let (needle, seen) = try IdentityMemoryTests().use(isUniversal: isUniversal)
+        #expect(seen > 0, "the search finds what is there")
+        try ProcessMemory.expectGone(needle)
+      }
+    }
   }
 }

@@ -10,7 +10,7 @@ import Testing
 
 @testable import KeyCustody
 
-@Suite("What custody leaves in memory", .serialized)
+@Suite("What custody leaves in memory", .inTurn)
 struct MemoryTests {
   private struct Given: Error {}
 
@@ -45,9 +45,13 @@ struct MemoryTests {
   }
 
   @Test("No private key and no owner key stays, whatever was done")
-  func nothingStays() throws {
-    let (gone, seen) = try use()
-    #expect(seen > 0, "the search finds what is there")
-    for (name, needle) in gone { #expect(try ProcessMemory.places(of: needle) == [], "\(name)") }
+  func nothingStays() async {
+    await #expect(processExitsWith: .success) {
+      recordingErrors {
+        let (gone, seen) = try MemoryTests().use()
+        #expect(seen > 0, "the search finds what is there")
+        for (name, needle) in gone { try ProcessMemory.expectGone(needle, "\(name)") }
+      }
+    }
   }
 }

@@ -10,12 +10,18 @@ import Testing
 
 @testable import ProtectedData
 
-@Suite("What protected data leave in memory", .serialized)
+@Suite("What protected data leave in memory", .inTurn)
 struct MemoryTests {
   private typealias Named = (name: String, needle: Needle)
 
   @Test("PD-23: after a relock, root secret, derived keys, domain keys and payloads are nowhere")
-  func pd23NothingLeft() throws {
+  func pd23NothingLeft() async {
+    await #expect(processExitsWith: .success) {
+      recordingErrors { try MemoryTests().expectGoneAfterRelock() }
+    }
+  }
+
+  private func expectGoneAfterRelock() throws {
     let fixture = try ProtectedDataFixture()
     let content = try store(fixture)
     let domains = try fixture.unlocked()
@@ -25,16 +31,22 @@ struct MemoryTests {
     #expect(try !ProcessMemory.places(of: wrapping.needle).isEmpty, "the search finds what is in use")
     // The root secret is gone as soon as unlocking is done (PD-18), domain keys and payloads with each call.
     for (name, needle) in keys + content where name != "wrapping root key" && name != "registry key" {
-      #expect(try ProcessMemory.places(of: needle) == [], "\(name), unlocked")
+      try ProcessMemory.expectGone(needle, "\(name), unlocked")
     }
     try domains.relock()
     for (name, needle) in keys + content {
-      #expect(try ProcessMemory.places(of: needle) == [], "\(name)")
+      try ProcessMemory.expectGone(needle, "\(name)")
     }
   }
 
   @Test("After a relock that failed, nothing is left either")
-  func failedRelock() throws {
+  func failedRelock() async {
+    await #expect(processExitsWith: .success) {
+      recordingErrors { try MemoryTests().expectGoneAfterFailedRelock() }
+    }
+  }
+
+  private func expectGoneAfterFailedRelock() throws {
     struct Failing: RelockParticipant {
       func relock() throws { throw CancellationError() }
     }
@@ -44,16 +56,22 @@ struct MemoryTests {
     let keys = try needles(fixture).filter { $0.name == "wrapping root key" || $0.name == "registry key" }
     #expect(keys.count == 2)
     #expect(throws: ProtectedDataError.restartRequired) { try domains.relock() }
-    for (name, needle) in keys { #expect(try ProcessMemory.places(of: needle) == [], "\(name)") }
+    for (name, needle) in keys { try ProcessMemory.expectGone(needle, "\(name)") }
   }
 
   @Test("PD-18: bringing a root secret of the first format to the second leaves none of it")
-  func pd18Upgrade() throws {
+  func pd18Upgrade() async {
+    await #expect(processExitsWith: .success) {
+      recordingErrors { try MemoryTests().expectGoneAfterUpgrade() }
+    }
+  }
+
+  private func expectGoneAfterUpgrade() throws {
     let fixture = try ProtectedDataFixture()
     try fixture.makeFirstFormat()
     let domains = try fixture.unlocked()
     for (name, needle) in try needles(fixture) where name == "root secret" {
-      #expect(try ProcessMemory.places(of: needle) == [])
+      try ProcessMemory.expectGone(needle)
     }
     try domains.relock()
   }

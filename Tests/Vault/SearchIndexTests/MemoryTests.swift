@@ -13,10 +13,14 @@ import Testing
 
 @testable import SearchIndex
 
-@Suite("What the search index leaves in memory", .serialized)
+@Suite("What the search index leaves in memory", .inTurn)
 struct MemoryTests {
   @Test("words, vault key and segment key are gone after building, searching, merging and copying")
-  func nothingLeft() throws {
+  func nothingLeft() async {
+    await #expect(processExitsWith: .success) { recordingErrors { try MemoryTests().expectGone() } }
+  }
+
+  private func expectGone() throws {
     let folder = try SegmentFolder()
     let word = secretWord()
     let key = SystemRandom.secretBytes(count: 32)
@@ -25,12 +29,16 @@ struct MemoryTests {
     let segmentKey = try use(folder, word, key)
     try forget(consume word, consume key)
     for (name, needle) in [("word", wordNeedle), ("vault key", keyNeedle), ("segment key", segmentKey)] {
-      #expect(try ProcessMemory.places(of: needle) == [], "\(name)")
+      try ProcessMemory.expectGone(needle, "\(name)")
     }
   }
 
   @Test("while a segment is made, its words are in locked memory")
-  func locked() throws {
+  func locked() async {
+    await #expect(processExitsWith: .success) { recordingErrors { try MemoryTests().expectLocked() } }
+  }
+
+  private func expectLocked() throws {
     let folder = try SegmentFolder()
     let word = secretWord()
     let key = SystemRandom.secretBytes(count: 32)

@@ -18,37 +18,55 @@ import Testing
 
 @testable import Syncing
 
-@Suite("What synchronisation leaves in memory", .serialized)
+@Suite("What synchronisation leaves in memory", .inTurn)
 struct SyncMemoryTests {
   @Test("Contents of messages and captures, epoch keys and the card's secret are gone afterwards")
-  func nothingIsLeft() throws {
-    for (name, needle) in try synchronise() {
-      #expect(try ProcessMemory.places(of: needle) == [], "\(name)")
+  func nothingIsLeft() async {
+    await #expect(processExitsWith: .success) {
+      recordingErrors {
+        for (name, needle) in try SyncMemoryTests().synchronise() {
+          try ProcessMemory.expectGone(needle, "\(name)")
+        }
+      }
     }
   }
 
   @Test(
     "A passphrase that an account gets, cards, and keys of devices that rejoined or were enrolled, are gone afterwards"
   )
-  func slots() throws {
-    for (name, needle) in try exchange() { #expect(try ProcessMemory.places(of: needle) == [], "\(name)") }
+  func slots() async {
+    await #expect(processExitsWith: .success) {
+      recordingErrors {
+        for (name, needle) in try SyncMemoryTests().exchange() {
+          try ProcessMemory.expectGone(needle, "\(name)")
+        }
+      }
+    }
   }
 
   @Test("The search finds an epoch key that is in use")
-  func searchWorks() throws {
-    let folder = try RemoteFolder()
-    let coffer = try SyncedCoffer()
-    try coffer.makeAccount(at: folder.remote, folder: folder.path)
-    let synchronizer = try coffer.coffer.account.open()
-    let needle = try #require(synchronizer.history.epochKeys.first).key.withBytes { Needle($0) }
-    #expect(try !ProcessMemory.places(of: needle).isEmpty)
-    _ = try synchronizer.status()
+  func searchWorks() async {
+    await #expect(processExitsWith: .success) {
+      recordingErrors {
+        let folder = try RemoteFolder()
+        let coffer = try SyncedCoffer()
+        try coffer.makeAccount(at: folder.remote, folder: folder.path)
+        let synchronizer = try coffer.coffer.account.open()
+        let needle = try #require(synchronizer.history.epochKeys.first).key.withBytes { Needle($0) }
+        #expect(try !ProcessMemory.places(of: needle).isEmpty)
+        _ = try synchronizer.status()
+      }
+    }
   }
 
   @Test(
     "The process that has the network has no key and no content, while it has the credentials",
     .enabled(if: geteuid() == 0, "only root reads the memory of a process that forbids it"))
-  func courier() throws {
+  func courier() async {
+    await #expect(processExitsWith: .success) { recordingErrors { try SyncMemoryTests().searchCourier() } }
+  }
+
+  private func searchCourier() throws {
     let server = try S3Server()
     let place = try S3Place(
       isEncrypted: false, host: "127.0.0.1", port: server.port, bucket: S3Server.bucket, prefix: "",

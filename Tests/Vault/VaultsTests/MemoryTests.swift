@@ -13,30 +13,37 @@ import Testing
 
 @testable import Vaults
 
-@Suite("What a vault leaves in memory", .serialized)
+@Suite("What a vault leaves in memory", .inTurn)
 struct MemoryTests {
   @Test("Vault key, message key and content are gone after use")
-  func nothingLeft() throws {
-    let fixture = try VaultFixture()
-    let (content, id) = try store(fixture)
-    let (vaultKey, messageKey) = try keys(fixture, id)
-    try read(fixture, id)
-    _ = try fixture.vault.rotate { _ in true }
-    fixture.vault.clearCache()
-    for (name, needle) in [("content", content), ("vault key", vaultKey), ("message key", messageKey)] {
-      let places = try ProcessMemory.places(of: needle)
-      #expect(places == [], "\(name)")
+  func nothingLeft() async {
+    await #expect(processExitsWith: .success) {
+      recordingErrors {
+        let (tests, fixture) = (MemoryTests(), try VaultFixture())
+        let (content, id) = try tests.store(fixture)
+        let (vaultKey, messageKey) = try tests.keys(fixture, id)
+        try tests.read(fixture, id)
+        _ = try fixture.vault.rotate { _ in true }
+        fixture.vault.clearCache()
+        for (name, needle) in [("content", content), ("vault key", vaultKey), ("message key", messageKey)] {
+          try ProcessMemory.expectGone(needle, "\(name)")
+        }
+      }
     }
   }
 
   @Test("The search finds a vault key that is in use")
-  func searchWorks() throws {
-    let fixture = try VaultFixture()
-    let (_, id) = try store(fixture)
-    let (vaultKey, _) = try keys(fixture, id)
-    let key = try fixture.vault.keys().key(1)
-    #expect(try !ProcessMemory.places(of: vaultKey).isEmpty)
-    #expect(key.count == 32)
+  func searchWorks() async {
+    await #expect(processExitsWith: .success) {
+      recordingErrors {
+        let (tests, fixture) = (MemoryTests(), try VaultFixture())
+        let (_, id) = try tests.store(fixture)
+        let (vaultKey, _) = try tests.keys(fixture, id)
+        let key = try fixture.vault.keys().key(1)
+        #expect(try !ProcessMemory.places(of: vaultKey).isEmpty)
+        #expect(key.count == 32)
+      }
+    }
   }
 
   @inline(never)

@@ -3,6 +3,7 @@
 // The life of an identity: made, backed up, taken from a file, given another end, revoked.
 
 import CofferKit
+import Foundation
 import Glibc
 import GnuPG
 import Identities
@@ -141,7 +142,8 @@ extension Workspace {
       """
     try write(Array(script.utf8).span.bytes, to: path + ".gpg")
     try expect(chmod(path + ".gpg", 0o700) == 0, "the program can be run")
-    let gpg = try GnuPG(program: path + ".gpg", home: given)
+    let gpg = try GnuPG(
+      program: path + ".gpg", home: given, variables: ProcessInfo.processInfo.environment)
     let wrong = SharedSecretBytes(text("wrong passphrase", byteCount: 24))
     try expectThrow("a wrong passphrase") {
       _ = try gpg.privatePart(identity.fingerprint, asking: .passphrase(wrong))

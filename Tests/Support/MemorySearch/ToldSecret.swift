@@ -3,23 +3,28 @@
 // A secret that a probe has told of, and the shapes in which a copy of it may lie about.
 
 /// A secret, known here and to be found nowhere else.
-struct ToldSecret: Sendable {
-  let name: String
-  let bytes: [UInt8]
+public struct ToldSecret: Sendable {
+  public let name: String
+  public let bytes: [UInt8]
 
   /// Bytes to look for, and what finding them means.
-  struct Trace: Sendable {
-    let bytes: [UInt8]
-    let part: String
-    let form: String
+  public struct Trace: Sendable {
+    public let bytes: [UInt8]
+    public let part: String
+    public let form: String
   }
 
   /// Shorter secrets would be found by chance.
-  static let shortest = 8
+  public static let shortest = 8
   /// Halves of secrets up to twice this are searched whole; of longer ones as many bytes at several places,
   /// so that a copy of a part is found too.
   private static let pieceByteCount = 32
   private static let pieceCount = 8
+
+  public init(name: String, bytes: [UInt8]) {
+    self.name = name
+    self.bytes = bytes
+  }
 
   /// The whole as its parts, each in all forms.
   func traces() -> [Trace] { parts().flatMap { part, bytes in Self.forms(of: bytes, part) } }

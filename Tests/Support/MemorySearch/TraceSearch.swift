@@ -1,23 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Searches for hundreds of byte sequences at once, at several hundred megabytes a second even where nothing
-// is optimised. Wherever a trace begins, one aligned word lies within its first bytes, and it is one of eight
-// (of four, for short traces): one look into a table for every word that is read tells whether it may be one
-// of those.
+// Searches for hundreds of byte sequences at once. Wherever a trace begins, one aligned word lies within its first
+// bytes, and it is one of eight (of four, for short traces): one look into a table for every word that is read tells
+// whether it may be one of those.
 //
-// The loop is written for a debug build: plain pointers and wrapping operators are all that is inlined there.
+// The loop does with a debug build, too: plain pointers and wrapping operators are all that is inlined there.
 
 import Glibc
 
 /// The traces of several secrets, ready to be looked for.
-struct TraceSearch {
+public struct TraceSearch {
   private let traces: [(secret: Int, trace: ToldSecret.Trace)]
   /// Words of eight bytes for traces of at least fifteen bytes, of four for the shorter ones.
   private var long: [UInt: [Anchor]] = [:]
   private var short: [UInt: [Anchor]] = [:]
   private var table = [UInt8](repeating: 0, count: 1 << tableBitCount)
+  /// The same by another hash: what the first lets pass is none of them, almost always.
+  private var secondTable = [UInt8](repeating: 0, count: 1 << tableBitCount)
   /// The longest trace.
-  let longest: Int
+  public let longest: Int
 
   /// A word of a trace.
   private struct Anchor {
@@ -30,10 +31,11 @@ struct TraceSearch {
   private static let tableBitCount = 18
   /// 2^64 divided by the golden ratio: spreads words over the table (Fibonacci hashing).
   private static let multiplier: UInt = 0x9E37_79B9_7F4A_7C15
+  private static let secondMultiplier: UInt = 0xC2B2_AE3D_27D4_EB4F
   private static let isLong: UInt8 = 1
   private static let isShort: UInt8 = 2
 
-  init(_ secrets: [ToldSecret]) {
+  public init(_ secrets: [ToldSecret]) {
     traces = secrets.enumerated().flatMap { index, secret in secret.traces().map { (index, $0) } }
     longest = traces.map(\.trace.bytes.count).max() ?? 0
     for (index, (_, trace)) in traces.enumerated() {
@@ -47,14 +49,17 @@ struct TraceSearch {
         } else {
           short[word, default: []].append(anchor)
         }
-        table[Self.slot(word)] |= byteCount == 8 ? Self.isLong : Self.isShort
+        let kind = byteCount == 8 ? Self.isLong : Self.isShort
+        table[Self.slot(word, Self.multiplier)] |= kind
+        secondTable[Self.slot(word, Self.secondMultiplier)] |= kind
       }
     }
   }
 
-  var traceCount: Int { traces.count }
+  /// How many byte sequences are looked for.
+  public var traceCount: Int { traces.count }
 
-  private static func slot(_ word: UInt) -> Int {
+  private static func slot(_ word: UInt, _ multiplier: UInt) -> Int {
     Int(bitPattern: (word &* multiplier) &>> UInt(64 - tableBitCount))
   }
 
@@ -78,15 +83,21 @@ struct TraceSearch {
       while index < wordCount {
         let word = words[index]
         if word != 0 {
-          if table[Int(bitPattern: (word &* multiplier) &>> shift)] != 0 {
+          if table[Int(bitPattern: (word &* multiplier) &>> shift)] & Self.isLong != 0,
+            isLikely(word, Self.isLong)
+          {
             check(long[word], at: 8 * index, bytes, byteCount, found)
           }
           if hasShort {
             let (low, high) = (word & 0xFFFF_FFFF, word &>> 32)
-            if table[Int(bitPattern: (low &* multiplier) &>> shift)] != 0 {
+            if table[Int(bitPattern: (low &* multiplier) &>> shift)] & Self.isShort != 0,
+              isLikely(low, Self.isShort)
+            {
               check(short[low], at: 8 * index, bytes, byteCount, found)
             }
-            if table[Int(bitPattern: (high &* multiplier) &>> shift)] != 0 {
+            if table[Int(bitPattern: (high &* multiplier) &>> shift)] & Self.isShort != 0,
+              isLikely(high, Self.isShort)
+            {
               check(short[high], at: 8 * index + 4, bytes, byteCount, found)
             }
           }
@@ -94,6 +105,10 @@ struct TraceSearch {
         index = index &+ 1
       }
     }
+  }
+
+  private func isLikely(_ word: UInt, _ kind: UInt8) -> Bool {
+    secondTable[Self.slot(word, Self.secondMultiplier)] & kind != 0
   }
 
   private func check(

@@ -4,21 +4,30 @@
 // pages too (proc(5), smaps). Left out is what the process cannot have put anything into: code and constants
 // of programs and libraries, of which it has no page of its own.
 
-import Foundation
 import Glibc
 
 /// A region of a process's memory.
-struct MemoryRegion: Sendable {
-  let range: Range<UInt>
+public struct MemoryRegion: Sendable {
+  public let range: Range<UInt>
   /// A file, `[heap]`, `[stack]`, or "anonymous memory".
-  let name: String
+  public let name: String
   /// Locked against swapping, and left out of core dumps: pages for secrets.
-  let isForSecrets: Bool
+  public let isForSecrets: Bool
+  /// Belongs to the process alone, and is no part of a file.
+  private let isPrivateAnonymous: Bool
 
-  struct Unreadable: Error {}
+  /// The kernel does not show this memory.
+  public struct Unreadable: Error {
+    public init() {}
+  }
+
+  /// What of it may hold anything but zeros.
+  public func parts(_ pages: PageMap) -> [Range<UInt>] {
+    isPrivateAnonymous ? pages.heldParts(of: range) : [range]
+  }
 
   /// The regions that the process itself may read, and may have written to.
-  static func all(of process: pid_t) throws -> [MemoryRegion] {
+  public static func all(of process: Int32) throws -> [MemoryRegion] {
     let text = try read("/proc/\(process)/smaps")
     var regions: [MemoryRegion] = []
     var head: Head?
@@ -30,7 +39,8 @@ struct MemoryRegion: Sendable {
         if let head, head.isReadable, head.isWritable || !head.isFile || ownKibibytes > 0 {
           regions.append(
             MemoryRegion(
-              range: head.range, name: head.name, isForSecrets: flags.isSuperset(of: ["lo", "dd", "wf"])))
+              range: head.range, name: head.name, isForSecrets: flags.isSuperset(of: ["lo", "dd", "wf"]),
+              isPrivateAnonymous: head.isPrivateAnonymous))
         }
         head = nil
       } else if line.hasPrefix("Anonymous:") || line.hasPrefix("Swap:") {
@@ -66,6 +76,7 @@ struct MemoryRegion: Sendable {
     let isWritable: Bool
     /// Whether it is part of a file that has a name.
     let isFile: Bool
+    let isPrivateAnonymous: Bool
   }
 
   /// "7f1c00000000-7f1c00021000 rw-p 00000000 00:00 0    [heap]"; nil for the lines below one.
@@ -74,12 +85,13 @@ struct MemoryRegion: Sendable {
     guard fields.count >= 5 else { return nil }
     let ends = fields[0].split(separator: "-").compactMap { UInt($0, radix: 16) }
     guard ends.count == 2, fields[0].contains("-") else { return nil }
-    let name = fields.count > 5 ? fields[5].trimmingCharacters(in: .whitespaces) : "anonymous memory"
+    let name = fields.count > 5 ? String(fields[5].drop { $0 == " " }) : "anonymous memory"
     // Pages of the kernel, which cannot be read this way and hold its clock.
     let isKernels = name.hasPrefix("[vvar") || name == "[vsyscall]"
     return Head(
       range: ends[0]..<ends[1], name: name, isReadable: fields[1].hasPrefix("r") && !isKernels,
       isWritable: fields[1].dropFirst().hasPrefix("w"),
-      isFile: name.hasPrefix("/") && !name.hasSuffix("(deleted)"))
+      isFile: name.hasPrefix("/") && !name.hasSuffix("(deleted)"),
+      isPrivateAnonymous: fields[1].hasSuffix("p") && !name.hasPrefix("/"))
   }
 }
