@@ -6,8 +6,8 @@
 //
 // MODULES=Secrets,OpenPGP in the environment leaves only the tests of these modules and what they need
 // (`scripts/test --module`); FUZZ adds the fuzz targets (`scripts/fuzz`); BENCHMARKS adds the benchmarks of what is not
-// public (`scripts/bench`); OPTIMIZED optimizes the modules in a debug build, where a sanitizer would make them some
-// ten times slower (`scripts/test --sanitize`); SMALL makes small what need not be fast (`scripts/package`).
+// public (`scripts/bench`); OPTIMIZED optimizes modules in a debug build: `computing` those that tests would wait for
+// (`scripts/test`), any other word all of them (`scripts/test --sanitize`); SMALL makes small what need not be fast (`scripts/package`).
 
 import PackageDescription
 
@@ -18,9 +18,19 @@ let strict: [SwiftSetting] =
     .enableUpcomingFeature("MemberImportVisibility"),
     // Says whose bytes a span lends; Secrets/Spans.swift alone needs it.
     .enableExperimentalFeature("Lifetimes"),
-  ] + (Context.environment["OPTIMIZED"] == nil ? [] : [.unsafeFlags(["-O"])])
+  ]
 
+/// Not built small where the others are.
 let fast = ["Secrets", "Primitives", "PostQuantum", "OpenPGP", "SearchIndex", "Storage", "Vaults"]
+/// Optimized in the build of the tests, which would wait for them.
+let computing = ["Secrets", "Primitives", "PostQuantum", "Histories"]
+func optimized(_ name: String) -> [SwiftSetting] {
+  switch Context.environment["OPTIMIZED"] {
+  case nil: []
+  case "computing": computing.contains(name) ? [.unsafeFlags(["-O"])] : []
+  default: [.unsafeFlags(["-O"])]
+  }
+}
 let small: [SwiftSetting] = Context.environment["SMALL"] == nil ? [] : [.unsafeFlags(["-Osize"])]
 
 /// Tests keep the language mode and the warnings, and may use pointers without ceremony.
@@ -48,12 +58,13 @@ enum Layer: String {
 func module(_ name: String, in layer: Layer, _ dependencies: [Target.Dependency]) -> Target {
   .target(
     name: name, dependencies: dependencies, path: "Sources/\(layer.rawValue)/\(name)",
-    swiftSettings: strict + (fast.contains(name) ? [] : small))
+    swiftSettings: strict + optimized(name) + (fast.contains(name) ? [] : small))
 }
 
 func command(_ name: String, in layer: Layer, _ dependencies: [Target.Dependency]) -> Target {
   .executableTarget(
-    name: name, dependencies: dependencies, path: "Sources/\(layer.rawValue)/\(name)", swiftSettings: strict)
+    name: name, dependencies: dependencies, path: "Sources/\(layer.rawValue)/\(name)",
+    swiftSettings: strict + optimized(name))
 }
 
 func tests(
@@ -65,8 +76,12 @@ func tests(
 }
 
 /// What the tests of several modules share; no product.
-func support(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
-  .target(name: name, dependencies: dependencies, path: "Tests/Support/\(name)", swiftSettings: strictTests)
+func support(
+  _ name: String, _ dependencies: [Target.Dependency] = [], exclude: [String] = []
+) -> Target {
+  .target(
+    name: name, dependencies: dependencies, path: "Tests/Support/\(name)", exclude: exclude,
+    swiftSettings: strictTests + (Context.environment["OPTIMIZED"] == nil ? [] : [.unsafeFlags(["-O"])]))
 }
 
 /// A program that tests start.
@@ -252,7 +267,7 @@ let package = Package(
     .target(name: "CBoringSSLInternals", dependencies: [crypto], path: "Tests/Support/CBoringSSLInternals"),
     support("InMemoryKeychains", ["Keychains"]), support("NumberedItemStores", ["Keychains"]),
     support("LoggedLines", [log]),
-    support("PrivateBus", ["DesktopBus"]),
+    support("PrivateBus", ["DesktopBus", "Extents"]),
     // Checks for every kind of remote, a server that speaks S3, and one of PostgreSQL.
     support("RemoteConformance", ["Remotes"]), support("S3Server", ["Primitives"]),
     support("PostgreSQLServer", ["Remotes", "Secrets"]),
@@ -265,7 +280,11 @@ let package = Package(
         .target("CFidoHooks", trait: "SecurityKeys"),
       ]),
     .target(name: "CFidoHooks", dependencies: ["CLoader"], path: "Tests/Support/CFidoHooks"),
+    // How much a run plays, and which share of it.
+    support("Extents", ["SeededGenerators"], exclude: ["Failed.txt"]),
     support("SpecExamples", ["Repository"]), support("TestVectors", ["Repository"]),
+    // Command lines in the process of the test.
+    support("CommandRuns", ["CofferCommands", "CSystem", "Enclaves", "Keychains", "Primitives"]),
     .target(name: "CFaultVFS", path: "Tests/Support/CFaultVFS", linkerSettings: [.linkedLibrary("sqlite3")]),
     // A disk whose every call is numbered, and that forgets what was not synchronised. It takes the calls of
     // the C library over: for programs of its own, and no dependency of any tests, since those would link it.
@@ -283,9 +302,10 @@ let package = Package(
     probe("decoder-probe", path: "DecoderProbe", ["Pictures", "CSystem"]),
     // The process that runs an editor, and one that asks it to.
     probe("editor-probe", path: "EditorProbe", ["Editing", "Secrets"]),
-    // The command with security keys in software; only tests start it.
+    // The command with security keys in software and with cheap keys, or many command lines of it; only tests start it.
     probe(
-      "coffer-with-keys", path: "CofferWithKeys", ["CofferCommands", "SecurityKeys", "SoftwareSecurityKey"]),
+      "coffer-with-keys", path: "CofferWithKeys",
+      ["CofferCommands", "Keychains", "Primitives", "SecurityKeys", "SoftwareSecurityKey"]),
     // Does one operation with known secrets and waits, so that its memory can be searched.
     probe(
       "leak-probe", path: "LeakProbe",
@@ -294,21 +314,24 @@ let package = Package(
       ]),
 
     // Tests, module by module. Those that name a command start it, so it is built first.
-    tests("TextsTests", in: .base, ["Texts"]),
+    tests("TextsTests", in: .base, ["Texts", "MemorySearch"]),
     tests("SecretsTests", in: .base, ["Secrets", "CSystem"]),
     tests("LibCryptoTests", in: .base, ["LibCrypto", "Secrets"]),
     tests(
       "PrimitivesTests", in: .base,
-      ["Primitives", "Secrets", "CSystem", "COpenSSL", "LoggedLines", "MemorySearch", "TestVectors"]),
+      [
+        "Primitives", "Secrets", "CSystem", "COpenSSL", "Extents", "LoggedLines", "MemorySearch",
+        "TestVectors",
+      ]),
     tests(
       "PostQuantumTests", in: .base,
       [
-        "PostQuantum", "Secrets", "Primitives", "COpenSSL", "CKeccak", "CBoringSSLInternals",
+        "PostQuantum", "Secrets", "Primitives", "COpenSSL", "CKeccak", "CBoringSSLInternals", "Extents",
         "MemorySearch", "TestVectors",
       ]),
     tests(
       "OpenPGPTests", in: .openPGP,
-      ["OpenPGP", "Secrets", "LibCrypto", "Primitives", "MemorySearch", "TestVectors"]),
+      ["Extents", "OpenPGP", "Secrets", "LibCrypto", "Primitives", "MemorySearch", "TestVectors"]),
     tests(
       "SOPCommandsTests", in: .openPGP,
       [
@@ -318,27 +341,29 @@ let package = Package(
     tests("StorageTests", in: .platform, ["Storage", "TemporaryHomes", grdb, sqlite]),
     tests(
       "RemotesTests", in: .platform,
-      ["Remotes", "RemoteConformance", "Secrets", "SmallDisks", "TemporaryHomes", "crash-remotes"]),
+      ["Extents", "Remotes", "RemoteConformance", "Secrets", "SmallDisks", "TemporaryHomes", "crash-remotes"]),
     tests("CourierProtocolTests", in: .platform, carried + ["SeededGenerators", "SpecExamples"]),
     tests("S3RemotesTests", in: .platform, carried + ["S3Remotes", "Primitives", "SeededGenerators"]),
     tests("PostgreSQLRemotesTests", in: .platform, carried + ["PostgreSQLRemotes", "Primitives"]),
     tests(
       "CouriersTests", in: .platform,
       carried + [
-        "coffer-courier", "courier-probe", "Couriers", "RemoteConformance", "S3Server", "PostgreSQLServer",
+        "Extents", "coffer-courier", "courier-probe", "Couriers", "RemoteConformance", "S3Server",
+        "PostgreSQLServer",
       ]),
-    tests("DesktopBusTests", in: .platform, ["DesktopBus", "PrivateBus", "CLoader"]),
-    tests("PicturesTests", in: .platform, ["Pictures", "Secrets", "MemorySearch", "decoder-probe"]),
+    tests("DesktopBusTests", in: .platform, ["Extents", "DesktopBus", "PrivateBus", "CLoader"]),
+    tests(
+      "PicturesTests", in: .platform, ["Extents", "Pictures", "Secrets", "MemorySearch", "decoder-probe"]),
     tests(
       "EnclavesTests", in: .platform,
       [
-        "Enclaves", "Primitives", "Secrets", "COpenSSL", "SoftwareTPM", "MemorySearch", "SpecExamples",
-        "TemporaryHomes",
+        "Enclaves", "Extents", "Primitives", "Secrets", "COpenSSL", "SoftwareTPM", "MemorySearch",
+        "SpecExamples", "TemporaryHomes",
       ]),
     tests(
       "UserAuthenticationTests", in: .platform,
       [
-        "UserAuthentication", "Secrets", "CSystem", "PseudoTerminals", "DesktopBus", "PrivateBus",
+        "Extents", "UserAuthentication", "Secrets", "CSystem", "PseudoTerminals", "DesktopBus", "PrivateBus",
         "MemorySearch", "ScriptedPrompts",
       ]),
     tests(
@@ -347,14 +372,15 @@ let package = Package(
     tests("GnuPGTests", in: .platform, ["GnuPG", "Secrets", "Primitives"]),
     tests(
       "EditingTests", in: .platform,
-      ["Editing", "Secrets", "MemorySearch", "PseudoTerminals", "editor-probe"]),
+      ["Extents", "Editing", "Secrets", "MemorySearch", "PseudoTerminals", "editor-probe"]),
     tests(
       "MessageFormatsTests", in: .vault,
       ["MessageFormats", "Secrets", "SeededGenerators", "SpecExamples", "Texts"]),
     tests(
       "KeychainsTests", in: .vault,
       sealed + [
-        "Enclaves", "DesktopBus", "PrivateBus", "SecurityKeys", "SoftwareSecurityKey", "SoftwareTPM",
+        "Extents", "Enclaves", "DesktopBus", "PrivateBus", "SecurityKeys", "SoftwareSecurityKey",
+        "SoftwareTPM",
         "MemorySearch", "SpecExamples", "TemporaryHomes", "TestVectors", "NumberedItemStores",
         "InMemoryKeychains", "LoggedLines",
       ]),
@@ -368,8 +394,8 @@ let package = Package(
     tests(
       "HistoriesTests", in: .vault,
       [
-        "Histories", "HistoriesSimulator", "simulate-histories", "MemorySearch", "Primitives", "Remotes",
-        "Secrets", "SeededGenerators", "SpecExamples", "TemporaryHomes",
+        "Extents", "Histories", "HistoriesSimulator", "simulate-histories", "MemorySearch", "Primitives",
+        "Remotes", "Secrets", "SeededGenerators", "SpecExamples", "TemporaryHomes",
       ]),
     tests(
       "VaultsTests", in: .vault,
@@ -409,12 +435,12 @@ let package = Package(
       ]),
     tests(
       "AgentTests", in: .vault,
-      sealed + ["coffer", "Agent", "DesktopBus", "CSystem", "MemorySearch", "PrivateBus"]),
+      sealed + ["Extents", "coffer", "Agent", "DesktopBus", "CSystem", "MemorySearch", "PrivateBus"]),
     tests(
       "SyncingTests", in: .vault,
       sealed + [
         "Syncing", "CofferKit", "Histories", "Remotes", "Vaults", "Captures", "Enclaves", "MessageFormats",
-        "MemorySearch", "SeededGenerators", "TemporaryHomes", sqlite, "Couriers", "S3Server",
+        "Extents", "MemorySearch", "SeededGenerators", "TemporaryHomes", sqlite, "Couriers", "S3Server",
         "coffer-courier",
       ]),
     tests(
@@ -425,27 +451,39 @@ let package = Package(
         "LoggedLines",
       ]),
     tests(
-      "TranscriptTests", in: .cli, ["coffer", "coffer-with-keys", "AgentLeash", "Repository", "SoftwareTPM"],
+      "TranscriptTests", in: .cli,
+      ["coffer", "coffer-with-keys", "AgentLeash", "Extents", "Repository", "SoftwareTPM"],
       exclude: ["Transcripts"]),
     tests(
       "CommandTests", in: .cli,
       [
-        "coffer", "coffer-courier", "coffer-with-keys", "CofferCommands", "CofferKit", "Vaults", "Keychains",
+        "Extents", "coffer", "coffer-courier", "coffer-with-keys", "CofferCommands", "CofferKit", "Vaults",
+        "Keychains",
         "Storage", "Editing", "Enclaves", "Pictures", "Primitives", "SecurityKeys", "PseudoTerminals",
         "DesktopBus", "PrivateBus", "PostgreSQLServer", "Repository", "Secrets", "UserAuthentication",
-        argumentParser, sqlite, "AgentLeash", "SoftwareTPM",
+        argumentParser, sqlite, "OpenPGP", "AgentLeash", "SoftwareTPM", "CommandRuns",
       ]),
     // What is left after flipped bytes, kill -9 and a full disk.
     tests(
       "CrashTests", in: .system,
       sealed + [
-        "coffer", "crash-table", "CofferKit", "Vaults", "Captures", "MessageFormats", "CSystem", "AgentLeash",
-        "Repository", "SoftwareTPM", sqlite, "SeededGenerators", "SmallDisks",
+        "coffer", "coffer-with-keys", "crash-table", "Agent", "CofferKit", "Vaults", "Captures",
+        "MessageFormats", "CSystem",
+        "AgentLeash", "Extents", "Repository", "SoftwareTPM", sqlite, "SeededGenerators", "SmallDisks",
       ]),
-    tests("LeakTests", in: .system, ["leak-probe", "SoftwareTPM", "TemporaryHomes"]),
-    tests("RepositoryTests", in: .system, ["Repository", "TestVectors"]),
+    tests("LeakTests", in: .system, ["leak-probe", "MemorySearch", "SoftwareTPM", "TemporaryHomes"]),
+    tests("RepositoryTests", in: .system, ["Extents", "Repository", "TestVectors"]),
   ]
 )
+// The programs of Examples/, which is a package of its own for readers, from the same build.
+package.targets += [
+  "EncryptFile": ["OpenPGP", "Secrets"], "VerifySignature": ["OpenPGP", "Secrets"],
+  "ReadVault": whole,
+].sorted { $0.key < $1.key }.map { name, dependencies in
+  .executableTarget(
+    name: name, dependencies: dependencies, path: "Examples/Sources/\(name)",
+    swiftSettings: strictTests + [.enableUpcomingFeature("MemberImportVisibility")])
+}
 package.targets += ["CSystem", "CKeccak", "CBase64"].map { .target(name: $0, path: "Sources/C/\($0)") }
 package.targets += ["CTSS", "CSystemdBus", "CFido2", "CTurboJPEG", "CPNG", "CQRencode"].map {
   .target(name: $0, dependencies: ["CLoader"], path: "Sources/C/\($0)")
