@@ -1,20 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The vault: sealing and opening one message in memory, and importing, searching and rotating many with
-// the release command, up to a million. BENCH_MESSAGES limits the largest vault.
+// The vault: sealing and opening one message in memory, items of its keychain, and importing, searching and
+// rotating many with the release command, up to a million. BENCH_MESSAGES limits the largest vault.
 
 import Crypto
 import Foundation
 import Glibc
+import Keychains
 import MessageFormats
 import Primitives
 import Secrets
+import Storage
 import Vaults
 
 enum VaultGroup {
   static func run() throws {
     var table = Table()
     try messages(&table)
+    try values(&table)
+    try items(&table)
     table.write()
     print()
     try many()
@@ -86,6 +90,62 @@ enum VaultGroup {
 
   private static func note(_ what: String, _ series: Series) {
     print("\(what): \(Table.decimal(1 / series.median, 0)) messages a second (target 300000, goal 500000)")
+  }
+
+  // MARK: Values, and items of the keychain
+
+  /// VA-22: more than 100 messages are encrypted a second, more than 200 decrypted.
+  private static func values(_ table: inout Table) throws {
+    let key = Primitives.SymmetricKey()
+    let now = Int64(time(nil))
+    var encryption = MessageEncryption()
+    let content = SystemRandom.publicBytes(count: 1_024)
+    let metadata = MessageMetadata(contentType: "text/plain", date: now)
+    func encrypt() throws -> EncryptedMessage {
+      let message = PlaintextMessage(content: SecretBytes(copying: content.span.bytes), metadata: metadata)
+      return try encryption.encrypt(message, timestamp: now, key: key, keyVersion: 1)
+    }
+    let encrypted = try Harness.compare(ours: { try Harness.round { Harness.keep(try encrypt()) } })
+    table.add("encrypt a message as a value, 1 KiB", encrypted.ours, target: .below(1.0 / 100))
+    let message = try encrypt()
+    let decrypted = try Harness.compare(ours: {
+      try Harness.round {
+        let opened = try encryption.decrypt(message, timestamp: now, key: key)
+        Harness.keep(opened.content.count)
+      }
+    })
+    table.add("decrypt a message as a value, 1 KiB", decrypted.ours, target: .below(1.0 / 200))
+  }
+
+  /// KC-23 and VA-22: an item of the keychain is saved and loaded in less than 10 ms.
+  private static func items(_ table: inout Table) throws {
+    let home = FileManager.default.temporaryDirectory.appending(path: "bench-items-\(UUID().uuidString)")
+    defer { try? FileManager.default.removeItem(at: home) }
+    let file = try DatabaseFile.create(home: home.path) { _ in }
+    defer { file.close() }
+    let keychain = KeychainService(
+      keychain: FileKeychain(file),
+      keys: ClassKeys(
+        whenUnlocked: SharedSecretBytes(SystemRandom.secretBytes(count: 32)),
+        afterFirstUnlock: SharedSecretBytes(SystemRandom.secretBytes(count: 32))))
+    try keychain.prepare()
+    let save = try Harness.compare(ours: {
+      try Harness.round { try keychain.save(Data(count: 1_024), forKey: "one") }
+    })
+    table.add("save an item of 1 KiB", save.ours, target: .below(0.010))
+    let load = try Harness.compare(ours: {
+      try Harness.round { Harness.keep(try keychain.load(forKey: "one")) }
+    })
+    table.add("load an item of 1 KiB", load.ours, target: .below(0.010))
+    let key = Primitives.SymmetricKey()
+    let trip = try Harness.compare(ours: {
+      try Harness.round {
+        try keychain.saveSymmetricKey(key, forKey: "key")
+        let loaded = try keychain.loadSymmetricKey(forKey: "key")
+        Harness.keep(loaded != nil)
+      }
+    })
+    table.add("a key's round trip", trip.ours, target: .below(0.011))
   }
 
   // MARK: Many messages

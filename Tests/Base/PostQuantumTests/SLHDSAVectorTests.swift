@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// SLH-DSA against NIST. Without optimization a signature of a small set takes half a second, so that only some of them
-// are made; `scripts/test --sanitize` and release builds make all.
+// SLH-DSA against NIST. A signature of a small set takes long, so that runs share them (Tests/Support/Extents).
 
-import CKeccak
+import Extents
 import Secrets
 import TestVectors
 import Testing
@@ -25,9 +24,7 @@ struct SLHDSAVectorTests {
   func signing(_ scheme: SLHDSA) throws {
     let rows = try VectorTable("nist/slhdsa_sign").rows.filter { try SLHDSA.of($0) == scheme }
     #expect(rows.count == 28)
-    let runsAll = scheme == .shake128f || coffer_keccak_is_optimized() == 1
-    // One in seven is of each interface, with randomness and without.
-    for (index, row) in rows.enumerated() where runsAll || index.isMultiple(of: 7) {
+    for row in Shares("SLH-DSA signatures, \(scheme)", count: scheme == .shake128f ? 1 : 4).of(rows) {
       let secretKey = try row.bytes("sk")
       let random = try row.bytes("random")
       let signature = scheme.sign(

@@ -2,6 +2,7 @@
 //
 // The hash of a file: the same as in memory at every edge of the window, and never of half a file.
 
+import Extents
 import Foundation
 import Glibc
 import Synchronization
@@ -83,7 +84,7 @@ struct FileHashTests {
           if (try? CryptoService.sha256Stream(url: file)) != expected { wrong.withLock { $0 += 1 } }
         }
       }
-      #expect(finished.wait(timeout: .now() + 60) == .success)
+      #expect(finished.wait(timeout: .now() + Patience.seconds) == .success)
       #expect(wrong.withLock { $0 } == 0)
     }
   }

@@ -15,12 +15,15 @@ struct Session {
     var exitStatus: Int32?
   }
 
-  /// A session that hangs is ended; the longest real one takes a few seconds.
-  static let limitSeconds = 300
+  /// A session that hangs is ended; the longest real one takes a few seconds, and many on a machine with other work.
+  static let limitSeconds = 1_800
 
   let coffer: URL
   /// The folder with the package's own sample data, `$SAMPLES` in a session.
   let samples: URL
+  /// Whether keys of passphrases are derived with little work, by a program of the tests that is like the command under
+  /// test otherwise.
+  var isCheap = false
 
   func run(_ commands: [String]) throws -> [Outcome] {
     let files = FileManager.default
@@ -36,7 +39,7 @@ struct Session {
     defer { withExtendedLifetime(leash) {} }
     let chip = Self.wantsChip(commands) ? try Chip(in: place) : nil
     defer { chip?.end() }
-    let program = Self.wantsKeys(commands) ? try Self.withKeys(place, coffer) : coffer
+    let program = try program(for: commands, in: place)
     for name in ["coffer", "coffer-gpg"] {
       try files.createSymbolicLink(at: place.appending(path: "bin/\(name)"), withDestinationURL: program)
     }
@@ -60,7 +63,7 @@ struct Session {
       "timeout", "--kill-after=5", "\(Self.limitSeconds)", "bash", "--noprofile", "--norc", scriptFile.path(),
     ]
     process.currentDirectoryURL = place.appending(path: "work")
-    process.environment = environment(place: place, tcti: chip?.tcti)
+    process.environment = environment(place: place, tcti: chip?.tcti, commands)
     process.standardInput = FileHandle.nullDevice
     try process.run()
     process.waitUntilExit()
@@ -82,20 +85,24 @@ struct Session {
   /// Whether a session with these commands has security keys, which the command `keys` makes and plugs in.
   static func wantsKeys(_ commands: [String]) -> Bool { commands.contains { $0.hasPrefix("keys ") } }
 
-  /// The program with security keys in software, and the command `keys`, in `bin`.
-  private static func withKeys(_ place: URL, _ coffer: URL) throws -> URL {
+  /// The command under test, or the one of the tests that has keys, cheap ones of passphrases or those of a session.
+  private func program(for commands: [String], in place: URL) throws -> URL {
     let program = coffer.resolvingSymlinksInPath().deletingLastPathComponent()
       .appending(path: "coffer-with-keys")
-    let command = "#!/bin/bash\nexec '\(program.path())' --keys \"$@\"\n"
+    guard Self.wantsKeys(commands) else { return isCheap ? program : coffer }
+    let command = "#!/bin/bash\nexec '\(program.path)' --keys \"$@\"\n"
     let file = place.appending(path: "bin/keys")
     try Data(command.utf8).write(to: file)
     try FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: file.path())
     return program
   }
 
-  private func environment(place: URL, tcti: String?) -> [String: String] {
+  private func environment(place: URL, tcti: String?, _ commands: [String]) -> [String: String] {
     let own = ProcessInfo.processInfo.environment
     let home = place.appending(path: "home").path()
+    var chosen: [String: String] = [:]
+    if Self.wantsKeys(commands) { chosen["KEYS"] = place.appending(path: "keys").path() }
+    if isCheap { chosen["CHEAP_DERIVATION"] = "1" }
     return [
       "PATH": place.appending(path: "bin").path() + ":" + (own["PATH"] ?? "/usr/bin:/bin"),
       "HOME": home,
@@ -104,14 +111,13 @@ struct Session {
       // Without one of its own a session must not find that of the machine.
       "COFFER_TCTI": tcti ?? "swtpm:path=\(home)/no-chip",
       "COFFER_HOME": home + "/coffer",
-      "KEYS": place.appending(path: "keys").path(),
-      "SAMPLES": samples.path(),
+      "SAMPLES": samples.path,
       "STEPS": place.appending(path: "steps").path(),
       "LC_ALL": "C.UTF-8",
       "TZ": "UTC",
       "TERM": "dumb",
       // A build with coverage writes its profile where the tests do, or nowhere.
       "LLVM_PROFILE_FILE": own["LLVM_PROFILE_FILE"] ?? "/dev/null",
-    ].merging(own.filter { $0.key == "LD_LIBRARY_PATH" }) { mine, _ in mine }
+    ].merging(own.filter { $0.key == "LD_LIBRARY_PATH" }) { mine, _ in mine }.merging(chosen) { $1 }
   }
 }

@@ -2,6 +2,7 @@
 //
 // The keys of RFC 9580's appendix A, and what is encrypted to them and to passwords there.
 
+import Extents
 import Foundation
 import Primitives
 import Secrets
@@ -102,7 +103,7 @@ struct AppendixKeyTests {
 
 /// Runs a derivation of 2 GiB, as the RFC's examples of Argon2 need; waits while other tests take the memory.
 func withTwoGibibytes<Result>(_ body: () throws -> Result) throws -> Result {
-  let end = ContinuousClock.now.advanced(by: .seconds(60))
+  let end = ContinuousClock.now.advanced(by: Patience.duration)
   while true {
     do { return try body() } catch OpenPGPError.notEnoughMemory where ContinuousClock.now < end {
       usleep(100_000)

@@ -105,10 +105,14 @@ struct DetachedSignatureTests {
     #expect(throws: OpenPGPError.keyCannot(.sign)) { _ = try Self.sign([key]) }
   }
 
-  @Test("Nothing of a text remains in memory when it has been signed")
-  func nothingRemains() throws {
-    let needle = try signSecretText()
-    #expect(try ProcessMemory.places(of: needle) == [])
+  @Test("Nothing of a text remains in memory when it has been signed", .inTurn)
+  func nothingRemains() async {
+    await #expect(processExitsWith: .success) {
+      recordingErrors {
+        let needle = try DetachedSignatureTests().signSecretText()
+        try ProcessMemory.expectGone(needle)
+      }
+    }
   }
 
   @inline(never)

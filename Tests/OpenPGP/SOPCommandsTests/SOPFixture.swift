@@ -66,7 +66,7 @@ final class SOPFixture: Sendable {
 
   /// Runs a line of the shell, in which `$SOP` is the command: for descriptors beyond the standard ones.
   func shell(_ line: String, input: [UInt8] = []) throws -> Outcome {
-    try run(URL(filePath: "/bin/sh"), ["-c", line], input, ["SOP": Self.command.path()])
+    try run(URL(filePath: "/bin/sh"), ["-c", line], input, ["SOP": Self.command.path])
   }
 
   /// Runs the command in another folder, with a file there as its input.

@@ -14,17 +14,18 @@ import Testing
 @Suite("A courier that lies")
 struct CourierConversationTests {
   /// Asks a courier that answers the first request with these bytes, where the number is to be 1.
+  /// - Parameter isCancelled: whether nobody wants to wait any more once the answer was sent.
   private func ask<Answer>(
-    _ answer: [UInt8], unless isCancelled: @escaping @Sendable () -> Bool = { false },
-    _ body: (CourierRemote) throws -> Answer
+    _ answer: [UInt8], isCancelled: Bool = false, _ body: (CourierRemote) throws -> Answer
   ) throws -> Answer {
     let (ours, theirs) = try #require(CourierSocket.pair())
     // A number that no process has.
     let conversation = CourierConversation(ours, process: .max)
-    let group = DispatchGroup()
+    let (group, sent) = (DispatchGroup(), DispatchSemaphore(value: 0))
     DispatchQueue(label: "courier").async(group: group) {
       _ = try? theirs.receive()
       answer.withUnsafeBytes { _ = send(theirs.descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
+      sent.signal()
       // Until the other side hangs up.
       while case .frame? = try? theirs.receive() {}
       close(theirs.descriptor)
@@ -35,7 +36,13 @@ struct CourierConversationTests {
       group.wait()
       close(ours.descriptor)
     }
-    return try body(CourierRemote(conversation, isCancelled: isCancelled))
+    return try body(
+      CourierRemote(conversation) {
+        guard isCancelled else { return false }
+        sent.wait()
+        sent.signal()
+        return true
+      })
   }
 
   private func page(_ names: [String]) -> [UInt8] {
@@ -57,12 +64,12 @@ struct CourierConversationTests {
     "Who does not want to wait any more is let go, and is told the same of all that follows",
     .timeLimit(.minutes(60)))
   func cancelled() throws {
-    try ask([], unless: { true }) { remote in
+    try ask([], isCancelled: true) { remote in
       #expect(throws: RemoteError.serviceUnreachable) { _ = try remote.get("a") }
       #expect(throws: RemoteError.serviceUnreachable) { _ = try remote.stat("a") }
     }
     // What has its answer keeps it.
-    #expect(try ask(CourierAnswer.absent.frame(number: 1), unless: { true }) { try $0.stat("a") } == nil)
+    #expect(try ask(CourierAnswer.absent.frame(number: 1), isCancelled: true) { try $0.stat("a") } == nil)
   }
 
   @Test(

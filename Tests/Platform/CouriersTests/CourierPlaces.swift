@@ -29,19 +29,22 @@ extension S3Server {
 }
 
 func courierRemote(
-  _ place: S3Place, stallSeconds: UInt16 = 60, limits: CourierRemote.Limits = CourierRemote.Limits()
+  _ place: S3Place, stallSeconds: UInt16 = 600, firstPauseMilliseconds: UInt16 = 1,
+  limits: CourierRemote.Limits = CourierRemote.Limits()
 ) throws -> CourierRemote {
-  try courierRemote(.s3(place), stallSeconds: stallSeconds, limits: limits)
+  try courierRemote(
+    .s3(place), stallSeconds: stallSeconds, firstPauseMilliseconds: firstPauseMilliseconds, limits: limits)
 }
 
 func courierRemote(_ place: PostgreSQLPlace) throws -> CourierRemote { try courierRemote(.postgreSQL(place)) }
 
-/// Repetitions come after milliseconds.
+/// Repetitions come after milliseconds unless told.
 func courierRemote(
-  _ place: CourierPlace, stallSeconds: UInt16 = 60, limits: CourierRemote.Limits = CourierRemote.Limits()
+  _ place: CourierPlace, stallSeconds: UInt16 = 600, firstPauseMilliseconds: UInt16 = 1,
+  limits: CourierRemote.Limits = CourierRemote.Limits()
 ) throws -> CourierRemote {
   var limits = limits
-  limits.firstPauseMilliseconds = 1
+  limits.firstPauseMilliseconds = firstPauseMilliseconds
   limits.stallSeconds = stallSeconds
   return try CourierRemote(place, limits: limits, program: courierProgram)
 }

@@ -13,8 +13,7 @@ struct CourierTLSTests {
     try courierRemote(
       S3Place(
         host: host, port: server.port, bucket: "coffer", accessKey: "AK",
-        secretKey: SharedSecretBytes(SecretBytes(copying: [1, 2, 3].span.bytes)), pin: pin),
-      stallSeconds: 5)
+        secretKey: SharedSecretBytes(SecretBytes(copying: [1, 2, 3].span.bytes)), pin: pin))
   }
 
   @Test("The pinned key is trusted, whatever the certificate says")
@@ -45,7 +44,7 @@ struct CourierTLSTests {
     let place = try S3Place(
       host: "127.0.0.1", port: server.port, bucket: "coffer", accessKey: "AK",
       secretKey: SharedSecretBytes(SecretBytes(copying: [1, 2, 3].span.bytes)))
-    let remote = try courierRemote(place, stallSeconds: 5)
+    let remote = try courierRemote(place, stallSeconds: 1)
     #expect(throws: RemoteError.self) { try remote.get("account/a") }
     #expect(server.requests == [])
   }

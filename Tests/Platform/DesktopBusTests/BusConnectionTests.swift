@@ -4,6 +4,7 @@
 
 #if DesktopBus
   import DesktopBus
+  import Extents
   import Foundation
   import PrivateBus
   import Testing
@@ -65,9 +66,7 @@
       #expect(try inhibitors() == 1)
       lock = nil
       // The mock learns of it when its loop comes round.
-      let deadline = Date(timeIntervalSinceNow: 20)
-      while try inhibitors() > 0, Date() < deadline {}
-      #expect(try inhibitors() == 0)
+      #expect(try Patience.until { try inhibitors() == 0 })
     }
 
     @Test("Errors are told apart")
@@ -134,9 +133,9 @@
         try connection.call(fprint.service, path: fprint.path, interface: "org.example.I", method: "Die")
       }
       bus.stop()
-      #expect(throws: BusError.disconnected) { try connection.nextSignal(timeout: .seconds(60)) }
+      #expect(throws: BusError.disconnected) { try connection.nextSignal(timeout: Patience.duration) }
       #expect(throws: BusError.disconnected) { try connection.owner(of: fprint.service) }
-      #expect(throws: BusError.disconnected) { try connection.nextSignal(timeout: .seconds(60)) }
+      #expect(throws: BusError.disconnected) { try connection.nextSignal(timeout: Patience.duration) }
     }
 
     @Test("Without a bus there is an error, and no waiting")
@@ -202,14 +201,12 @@
           [.string("sleep"), .string("coffer"), .string(""), .string("delay")])
       }
       // The mock counts the pipes whose other ends are open.
-      var left = 100
-      let deadline = Date(timeIntervalSinceNow: 20)
-      while left > 0, Date() < deadline {
-        left = try echo.connection.call(
+      let areGone = try Patience.until {
+        try echo.connection.call(
           "org.freedesktop.login1", path: Self.login, interface: Self.manager, method: "ListInhibitors"
-        ).value(0).elements().count
+        ).value(0).elements().isEmpty
       }
-      #expect(left == 0)
+      #expect(areGone)
     }
   }
 
@@ -239,7 +236,7 @@
         _ = try call("a.b", "C")
         throw Mismatch()
       } catch BusError.remote {}
-      while let signal = try connection.nextSignal(timeout: .seconds(20)) {
+      while let signal = try connection.nextSignal(timeout: Patience.duration) {
         if signal.member == "Echoed" { return }
       }
       throw Mismatch()

@@ -4,6 +4,7 @@
 
 #if DesktopBus
   import DesktopBus
+  import Extents
   import Foundation
   import PrivateBus
   import Testing
@@ -30,7 +31,7 @@
         try bus.emit(.logind, interface: manager, signal: "PrepareForSleep", [.boolean(isGoing)])
       }
       for isGoing in [true, false] {
-        let signal = try #require(try connection.nextSignal(timeout: .seconds(20)))
+        let signal = try #require(try connection.nextSignal(timeout: Patience.duration))
         #expect(signal.member == "PrepareForSleep")
         #expect(signal.message.values == [.boolean(isGoing)])
       }
@@ -61,7 +62,7 @@
         ], path: path)
       try bus.control(
         .fprintd, "EmitVerifyStatus", [.string("verify-no-match"), .boolean(true)], path: path)
-      let signal = try #require(try connection.nextSignal(timeout: .seconds(20)))
+      let signal = try #require(try connection.nextSignal(timeout: Patience.duration))
       #expect(signal.message.values == [.string("verify-no-match"), .boolean(true)])
       #expect(try connection.nextSignal(timeout: .milliseconds(1)) == nil)
     }
@@ -73,13 +74,13 @@
       try connection.subscribe(BusMatch(service: fprint, member: "VerifyStatus"))
       for _ in 0..<2 {
         try bus.startMock(.fprintd)
-        #expect(try connection.nextSignal(timeout: .seconds(20))?.isEnd(of: fprint) == false)
+        #expect(try connection.nextSignal(timeout: Patience.duration)?.isEnd(of: fprint) == false)
         let path = try bus.control(.fprintd, "AddDevice", [.string("Reader"), .string("press")]).value(0)
           .objectPath()
         try bus.control(.fprintd, "EmitVerifyStatus", [.string("verify-match"), .boolean(true)], path: path)
-        #expect(try connection.nextSignal(timeout: .seconds(20))?.member == "VerifyStatus")
+        #expect(try connection.nextSignal(timeout: Patience.duration)?.member == "VerifyStatus")
         try bus.stopMock(.fprintd)
-        #expect(try connection.nextSignal(timeout: .seconds(20))?.isEnd(of: fprint) == true)
+        #expect(try connection.nextSignal(timeout: Patience.duration)?.isEnd(of: fprint) == true)
       }
     }
 
@@ -93,7 +94,7 @@
       var wait = pollfd(fd: connection.fileDescriptor, events: connection.pollEvents, revents: 0)
       #expect(poll(&wait, 1, 0) == 0)
       try bus.emit(.logind, interface: "org.freedesktop.login1.Session", signal: "Lock")
-      #expect(poll(&wait, 1, 20_000) == 1)
+      #expect(poll(&wait, 1, Patience.milliseconds) == 1)
       #expect(try connection.process()?.member == "Lock")
       #expect(try connection.process() == nil)
       #expect(poll(&wait, 1, 0) == 0)
@@ -110,12 +111,10 @@
       try bus.control(
         .fprintd, "SetVerifyScript", [.strings(["verify-retry-scan", "verify-match"])], path: path)
       try scan(bus, path)
-      let deadline = Date(timeIntervalSinceNow: 20)
-      func isClaimed() throws -> Bool {
-        try bus.control(.fprintd, "IsClaimed", path: path).value(0).boolean()
+      let isFree = try Patience.until {
+        try !bus.control(.fprintd, "IsClaimed", path: path).value(0).boolean()
       }
-      while try isClaimed(), Date() < deadline {}
-      #expect(try !isClaimed())
+      #expect(isFree)
     }
 
     private func scan(_ bus: PrivateBus, _ path: String) throws {
@@ -127,7 +126,7 @@
       }
       try connection.call(fprint, path: path, interface: device, method: "VerifyStart", [.string("any")])
       let results = try (0..<2).map { _ in
-        try connection.nextSignal(timeout: .seconds(20))?.message.values ?? []
+        try connection.nextSignal(timeout: Patience.duration)?.message.values ?? []
       }
       #expect(
         results == [

@@ -5,6 +5,7 @@
 #if TPM
   import Dispatch
   import Enclaves
+  import Extents
   import Foundation
   import Primitives
   import Secrets
@@ -227,7 +228,8 @@
       let count = wire.answerCount
       try enclave.deleteCounter(first.counter)
       var (failures, leftBehind) = (0, 0)
-      for target in 0..<count {
+      let shares = Shares("TPM, interrupted creation", count: 4)
+      for target in shares.of(0..<count) {
         wire.changeAnswers { [chip] index, _ in if index == target { chip.kill() } }
         do throws(EnclaveError) { _ = try enclave.createCounter(authorization: authorization) } catch {
           #expect(error == .notAnswering || error == .unavailable, "at \(target)")
@@ -244,7 +246,8 @@
         #expect(try enclave.incrementCounter(made.counter, authorization: authorization) == made.value + 1)
         try enclave.deleteCounter(made.counter)
       }
-      #expect(failures > 5 && leftBehind > 1)
+      #expect(failures > 0)
+      if shares.isWhole { #expect(failures > 5 && leftBehind > 1) }
     }
 
     @Test("An interrupted count leaves the counter where it was, or up by one")
@@ -255,7 +258,8 @@
       var value = try wired.incrementCounter(made.counter, authorization: authorization)
       let count = wire.answerCount
       var failures = 0
-      for target in 0..<count {
+      let shares = Shares("TPM, interrupted count", count: 2)
+      for target in shares.of(0..<count) {
         wire.changeAnswers { [chip] index, _ in if index == target { chip.kill() } }
         do throws(EnclaveError) {
           #expect(try wired.incrementCounter(made.counter, authorization: authorization) == value + 1)
@@ -269,7 +273,8 @@
         #expect(now == value || now == value + 1, "at \(target)")
         value = now
       }
-      #expect(failures > 3 && value > made.value)
+      #expect(failures > 0 && value > made.value)
+      if shares.isWhole { #expect(failures > 3) }
     }
 
     @Test("Who makes a counter again with its authorization gets the one that is there, counted up")

@@ -10,9 +10,9 @@
   @testable import Pictures
 
   @Suite struct CodeReaderTests {
-    private let reader = CodeReader(executable: Fixture.probe)
+    private let reader = CodeReader(executable: Fixture.probe, deadlineSeconds: Fixture.patienceSeconds)
 
-    private func reader(_ word: String, deadlineSeconds: Int = 10) -> CodeReader {
+    private func reader(_ word: String, deadlineSeconds: Int = Fixture.patienceSeconds) -> CodeReader {
       var reader = CodeReader(executable: Fixture.probe, deadlineSeconds: deadlineSeconds)
       reader.worker.arguments = [word]
       return reader
@@ -155,7 +155,7 @@
     func huge() throws {
       let white = [UInt8](repeating: 255, count: 6325 * 6324)
       let blank = try PNGEncoder.encode(grey: white, width: 6325, height: 6324)
-      #expect(try texts(blank, CodeReader(executable: Fixture.probe, deadlineSeconds: 60)) == [])
+      #expect(try texts(blank, reader) == [])
       for (width, height) in [(6325, 6325), (65_500, 65_500), (40_000_001, 1)] {
         let header = Fixture.png(width: width, height: height, bitDepth: 1, colourType: 0, rows: [0])
         #expect(throws: PictureError.tooLarge) { _ = try texts(header) }
@@ -233,7 +233,7 @@
     func apart() throws {
       let picture = try Party.qrencode("x")
       #expect(throws: PictureError.noCodeLibrary) { _ = try texts(picture, reader(PictureWorker.argument)) }
-      var worker = PictureWorker(executable: Fixture.probe)
+      var worker = PictureWorker(executable: Fixture.probe, deadlineSeconds: Fixture.patienceSeconds)
       worker.arguments = [CodeReader.argument]
       #expect(throws: PictureError.crashed) { _ = try worker.thumbnail(of: picture) }
     }

@@ -2,6 +2,7 @@
 //
 // Pictures that the tests make themselves, and the program that misbehaves for them.
 
+import Extents
 import Foundation
 import Pictures
 import Secrets
@@ -130,7 +131,10 @@ enum Fixture {
 
   /// The program of Tests/Support/DecoderProbe, which lies beside the tests.
   static let probe = URL(filePath: CommandLine.arguments[0]).deletingLastPathComponent()
-    .appending(path: "decoder-probe").path()
+    .appending(path: "decoder-probe").path
+
+  /// Ends a hang: no picture is decoded for that long, however busy the machine is.
+  static let patienceSeconds = Int(Patience.seconds)
 }
 
 /// The same numbers in every run (xorshift).

@@ -8,9 +8,9 @@
   @testable import Pictures
 
   @Suite struct PictureWorkerTests {
-    private let worker = PictureWorker(executable: Fixture.probe)
+    private let worker = PictureWorker(executable: Fixture.probe, deadlineSeconds: Fixture.patienceSeconds)
 
-    private func worker(_ word: String, deadlineSeconds: Int = 10) -> PictureWorker {
+    private func worker(_ word: String, deadlineSeconds: Int = Fixture.patienceSeconds) -> PictureWorker {
       var worker = PictureWorker(executable: Fixture.probe, deadlineSeconds: deadlineSeconds)
       worker.arguments = [word]
       return worker

@@ -3,6 +3,7 @@
 // Requests that are stopped at every call that changes the disk, and calls that fail. `crash-remotes` does it, in a
 // process of its own, since it takes the calls of the C library over.
 
+import Extents
 import Foundation
 import Testing
 
@@ -12,17 +13,23 @@ struct FolderCrashTests {
     "A crash at any call leaves the old object or the new one, whole, and the next run makes the request again"
   )
   func everyCall() throws {
-    let (status, rows) = try run([])
-    #expect(status == 0, "\(rows)")
-    #expect(
-      rows.map(\.operation) == [
-        "put, in new folders", "put, over another object", "put, over the same object", "put, made again",
-        "put, over a stranger's file", "put, where folders were replaced", "delete", "delete, made again",
-      ])
-    for row in rows {
-      #expect(row.losses == 0 && row.mixed == 0, "\(row)")
-      #expect(row.points > 0 && row.failedCalls > 0 && row.after > 0, "\(row)")
-      #expect(row.before > 0 || row.operation == "put, over the same object", "\(row)")
+    let shares = Shares("folder crashes", count: 4)
+    let (indices, count) = shares.played
+    for index in indices {
+      let (status, rows) = try run(["--share", "\(index + 1)/\(count)"])
+      #expect(status == 0, "\(rows)")
+      #expect(
+        rows.map(\.operation) == [
+          "put, in new folders", "put, over another object", "put, over the same object", "put, made again",
+          "put, over a stranger's file", "put, where folders were replaced", "delete", "delete, made again",
+        ])
+      for row in rows {
+        #expect(row.losses == 0 && row.mixed == 0, "\(row)")
+        #expect(row.points > 0 && row.failedCalls > 0 && row.after > 0, "\(row)")
+        #expect(row.before > 0 || row.operation == "put, over the same object", "\(row)")
+      }
+      let points = rows.reduce(0) { $0 + $1.points }
+      shares.note(played: points, of: points * count)
     }
   }
 

@@ -212,9 +212,15 @@
       ]
     }
 
-    @Test("No PIN and no secret stays in memory")
-    func nothingStays() throws {
-      for (name, needle) in try useUp() { #expect(try ProcessMemory.places(of: needle) == [], "\(name)") }
+    @Test("No PIN and no secret stays in memory", .inTurn)
+    func nothingStays() async {
+      await #expect(processExitsWith: .success) {
+        recordingErrors {
+          for (name, needle) in try SecurityKeyTests().useUp() {
+            try ProcessMemory.expectGone(needle, "\(name)")
+          }
+        }
+      }
     }
 
     @Test("Credentials of another key under a known id do not pass")

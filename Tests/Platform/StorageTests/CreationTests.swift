@@ -184,7 +184,11 @@ struct CreationTests {
       let waiting = DispatchGroup()
       waiting.enter()
       let other = Thread {
-        #expect(throws: Never.self) { try DatabaseFile.create(home: place) { try fill($0, 2) }.close() }
+        #expect(throws: Never.self) {
+          try DatabaseFile.create(
+            home: place, populate: { try fill($0, 2) }, lockPatienceMilliseconds: 600_000, beforeNaming: {}
+          ).close()
+        }
         waiting.leave()
       }
       #expect(throws: Refusal.self) {

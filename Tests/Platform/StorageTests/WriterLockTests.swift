@@ -90,13 +90,14 @@ struct WriterLockTests {
       first.close()
       second.close()
       try former.acquire()
-      let next = WriterLock(path: lock)
+      let next = WriterLock(path: lock, patienceMilliseconds: 600_000)
       let waiting = DispatchGroup()
       waiting.enter()
       Thread {
         #expect(throws: Never.self) { try next.acquire() }
         waiting.leave()
       }.start()
+      // Most likely the other one is waiting by then; it gets the lock either way.
       usleep(5_000)
       former.removeFile()
       former.release()

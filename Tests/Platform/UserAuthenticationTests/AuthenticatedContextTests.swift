@@ -88,12 +88,18 @@ struct AuthenticatedContextTests {
     expectWorthless(context)
   }
 
-  @Test("The passcode is nowhere in memory once the context is erased, or gone", arguments: [true, false])
-  func nothingLeft(isErased: Bool) throws {
-    let (needle, alive, afterErasure) = try useAndLetGo(isErased: isErased)
-    #expect(alive > 0, "the search finds what is there")
-    if isErased { #expect(afterErasure == []) }
-    #expect(try ProcessMemory.places(of: needle) == [])
+  @Test(
+    "The passcode is nowhere in memory once the context is erased, or gone", .inTurn,
+    arguments: [true, false])
+  func nothingLeft(isErased: Bool) async {
+    await #expect(processExitsWith: .success) { [isErased] in
+      recordingErrors {
+        let (needle, alive, afterErasure) = try AuthenticatedContextTests().useAndLetGo(isErased: isErased)
+        #expect(alive > 0, "the search finds what is there")
+        if isErased { #expect(afterErasure == []) }
+        try ProcessMemory.expectGone(needle)
+      }
+    }
   }
 
   /// Types a random passcode, wrong once and right once, and lets everything go.

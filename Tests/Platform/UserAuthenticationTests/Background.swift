@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Extents
 import Foundation
 import PseudoTerminals
 import Secrets
@@ -20,7 +21,7 @@ final class Background<Value: Sendable>: @unchecked Sendable {
 
   /// The result, once it is there.
   func value() throws -> Result<Value, PromptError> {
-    guard done.wait(timeout: .now() + 20) == .success, let result else {
+    guard done.wait(timeout: .now() + Patience.seconds) == .success, let result else {
       throw PseudoTerminal.Failure("the prompt did not come back")
     }
     return result

@@ -2,6 +2,7 @@
 
 #if Fingerprint
   import DesktopBus
+  import Extents
   import Foundation
   import PrivateBus
   import PseudoTerminals
@@ -15,8 +16,6 @@
   @Suite(
     "Fingers through fprintd", .enabled(if: PrivateBus.isAvailable, "dbus and python-dbusmock are needed"))
   struct FprintdReaderTests {
-    private static let long: Duration = .seconds(30)
-
     @Test("A finger that matches is recognised, and the reader is given back")
     func match() throws {
       let place = try ReaderOnBus(results: ["verify-match"])
@@ -72,7 +71,7 @@
         #expect(throws: FingerprintError.noReader) { try reader.hasEnrolledFinger() }
         let attempt = try AuthenticationAttempt()
         #expect(throws: FingerprintError.noReader) {
-          try reader.verify(timeout: Self.long, attempt: attempt) { _ in }
+          try reader.verify(timeout: Patience.duration, attempt: attempt) { _ in }
         }
       }
       try expectNoReader(reader)
@@ -214,7 +213,7 @@
 
     var progress: [FingerprintProgress] { told.withLock { $0 } }
 
-    func verify(timeout: Duration = .seconds(30)) throws -> Result<Bool, FingerprintError> {
+    func verify(timeout: Duration = Patience.duration) throws -> Result<Bool, FingerprintError> {
       Result { () throws(FingerprintError) in
         try reader.verify(timeout: timeout, attempt: attempt) { progress in
           told.withLock { $0.append(progress) }
@@ -228,7 +227,7 @@
       let answer = Background { () throws(PromptError) in
         do { return try self.verify() } catch { throw .noTerminal }
       }
-      guard waiting.wait(timeout: .now() + 20) == .success else {
+      guard waiting.wait(timeout: .now() + Patience.seconds) == .success else {
         throw PseudoTerminal.Failure("the reader does not wait")
       }
       try body()

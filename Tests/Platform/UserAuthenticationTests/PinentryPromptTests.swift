@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Extents
 import Foundation
 import ScriptedPrompts
 import Secrets
 import Testing
 
 @testable import UserAuthentication
+
+private let variables = ProcessInfo.processInfo.environment
 
 // Serialised: a script that is still open for writing in one thread cannot be run by another.
 @Suite("Asking through pinentry", .serialized)
@@ -57,7 +60,7 @@ struct PinentryPromptTests {
   @Test("A program that ends at once, or greets wrongly, has failed", arguments: ["/bin/true", "/bin/echo"])
   func endsEarly(path: String) {
     #expect(throws: PromptError.promptProgramFailed) {
-      try answer(PinentryPrompt(program: path), PromptRequest("P"))
+      try answer(PinentryPrompt(program: path, variables: variables), PromptRequest("P"))
     }
   }
 
@@ -66,12 +69,12 @@ struct PinentryPromptTests {
     arguments: ["/nonexistent/pinentry", "no-such-pinentry-here"])
   func missing(path: String) {
     #expect(throws: PromptError.promptProgramMissing) {
-      try answer(PinentryPrompt(program: path), PromptRequest("P"))
+      try answer(PinentryPrompt(program: path, variables: variables), PromptRequest("P"))
     }
   }
 
   @Test(
-    "A program that hangs, and ends for no SIGTERM, costs a limited time and is ended",
+    "A program that hangs, and ends for no SIGTERM, is ended when its time is over",
     arguments: [FakePinentry.Hang.greeting, .option, .answer])
   func hangs(hang: FakePinentry.Hang) throws {
     let program = try FakePinentry(reply: "D one\\nOK", hang: hang)
@@ -117,15 +120,17 @@ final class FakePinentry {
     folder = FileManager.default.temporaryDirectory.appending(path: "pinentry-\(UUID())")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     path = folder.appending(path: "pinentry").path
+    // Waits for ever, says nothing, and has the folder in its command line.
+    let waits = "exec tail -n 0 -f '\(folder.path)/text'"
     let script = """
       #!/bin/sh
       echo $$ > '\(folder.path)/pid'
       \(hang == nil ? "" : "trap '' TERM")
-      \(hang == .greeting ? "exec sleep 600" : "")
+      \(hang == .greeting ? waits : "")
       echo 'OK Pleased to meet you'
       while read -r line; do
         case "$line" in
-          \(hang == .answer ? "CONFIRM|" : "")\(hang?.rawValue ?? "nothing")*) exec sleep 600 ;;
+          \(hang == .answer ? "CONFIRM|" : "")\(hang?.rawValue ?? "nothing")*) \(waits) ;;
         esac
         printf '%s\\n' "$line" >> '\(folder.path)/log'
         case "$line" in
@@ -155,11 +160,14 @@ final class FakePinentry {
   func confirm() throws -> Bool { try prompt.confirm("Sure?") }
 
   private var prompt: PinentryPrompt {
-    // Who hangs after the answer has all the time that a busy machine needs.
-    guard let hang, hang != .end else { return PinentryPrompt(program: path) }
-    let short = PinentryPatience(
-      programLimit: hang == .answer ? .seconds(30) : .seconds(3), answerLimit: .milliseconds(300))
-    return PinentryPrompt(program: path, patience: short)
+    // Only where it hangs is the time short: elsewhere it has all that a busy machine needs.
+    var patience = PinentryPatience(programLimit: Patience.duration, answerLimit: Patience.duration)
+    switch hang {
+    case .greeting, .option: patience.programLimit = .seconds(2)
+    case .answer: patience.answerLimit = .milliseconds(300)
+    case .end, nil: break
+    }
+    return PinentryPrompt(program: path, variables: variables, patience: patience)
   }
 
   func log() throws -> [String] {
@@ -168,7 +176,13 @@ final class FakePinentry {
 
   /// Whether the process has ended and was collected.
   func isGone() throws -> Bool {
-    let text = try String(contentsOfFile: folder.path + "/pid", encoding: .utf8)
+    // One that was ended before its first line has told no number; the folder is in its command line, always.
+    guard let text = try? String(contentsOfFile: folder.path + "/pid", encoding: .utf8), !text.isEmpty else {
+      let files = FileManager.default
+      return try files.contentsOfDirectory(atPath: "/proc").filter { Int32($0) != nil }.allSatisfy {
+        files.contents(atPath: "/proc/\($0)/cmdline")?.range(of: Data(folder.path.utf8)) == nil
+      }
+    }
     let process = Int32(text.trimmingCharacters(in: .whitespacesAndNewlines)) ?? -1
     return process > 0 && kill(process, 0) == -1 && errno == ESRCH
   }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Extents
 import Foundation
 import PseudoTerminals
 import ScriptedPrompts
@@ -79,9 +80,11 @@ extension TerminalPromptTests {
     ) -> Background<Result<AuthenticationFactor, AuthenticationError>> {
       let path = terminal.path
       return Background { () throws(PromptError) in
+        var limits = AuthenticationLimits()
+        limits.fingerWait = Patience.duration
         let authenticator = UserAuthenticator(
           prompt: TerminalPrompt(path: path, style: plain), reader: ScriptedFingerprintReader(events: events),
-          guide: TerminalFingerprintGuide(path: path, style: plain))
+          guide: TerminalFingerprintGuide(path: path, style: plain), limits: limits)
         return Result { try authenticator.factor(policy) }.mapError { $0 as? AuthenticationError ?? .expired }
       }
     }

@@ -7,7 +7,7 @@ import Testing
 
 @testable import UserAuthentication
 
-// Serialised, since one of the tests sends signals to the whole process.
+// Serialised, since suites in it change what signals do; where they are sent to a whole process, it is one of its own.
 @Suite("Asking on the terminal", .serialized)
 struct TerminalPromptTests {
   private static let plain = TerminalStyle(usesColours: false, clearsRows: true)
@@ -15,7 +15,7 @@ struct TerminalPromptTests {
   @Test("A passphrase is taken without showing any of it, and the terminal is put back")
   func noEcho() throws {
     let terminal = try PseudoTerminal()
-    let asked = ask(terminal, PromptRequest("Passphrase", description: "To open the coffer."))
+    let asked = Self.ask(terminal, PromptRequest("Passphrase", description: "To open the coffer."))
     #expect(try terminal.expect("Passphrase: ").contains("To open the coffer."))
     #expect(!terminal.isCooked)
     terminal.type("Zebra 7\u{E4}!\r")
@@ -35,7 +35,7 @@ struct TerminalPromptTests {
     ])
   func editing(keys: String, expected: String) throws {
     let terminal = try PseudoTerminal()
-    let asked = ask(terminal, PromptRequest("Passphrase"))
+    let asked = Self.ask(terminal, PromptRequest("Passphrase"))
     try terminal.expect("Passphrase: ")
     terminal.type(keys)
     #expect(try asked.value() == .success(expected))
@@ -49,7 +49,7 @@ struct TerminalPromptTests {
     ])
   func cancelling(keys: String) throws {
     let terminal = try PseudoTerminal()
-    let asked = ask(terminal, PromptRequest("Passphrase"))
+    let asked = Self.ask(terminal, PromptRequest("Passphrase"))
     try terminal.expect("Passphrase: ")
     terminal.type(keys)
     #expect(try asked.value() == .failure(.cancelled))
@@ -66,7 +66,7 @@ struct TerminalPromptTests {
       default: StrengthReading(.strong, word: "strong")
       }
     }
-    let asked = ask(
+    let asked = Self.ask(
       terminal, PromptRequest("New passphrase", meter: meter),
       style: .init(usesColours: true, clearsRows: true))
     try terminal.expect("New passphrase: ")
@@ -91,7 +91,7 @@ struct TerminalPromptTests {
     ])
   func missing(columns: UInt16, row: String) throws {
     let terminal = try PseudoTerminal(columns: columns)
-    let asked = ask(
+    let asked = Self.ask(
       terminal,
       PromptRequest(
         "New",
@@ -108,7 +108,7 @@ struct TerminalPromptTests {
   @Test("Without colours and clearing, the row is overwritten with spaces")
   func dumbTerminal() throws {
     let terminal = try PseudoTerminal(columns: 40)
-    let asked = ask(
+    let asked = Self.ask(
       terminal, PromptRequest("New", meter: { _ in StrengthReading(.weak, word: "weak") }),
       style: .init(usesColours: false, clearsRows: false))
     try terminal.expect("New: ")
@@ -139,7 +139,7 @@ struct TerminalPromptTests {
   @Test("A paste with line ends gives its first line, and the rest goes nowhere")
   func paste() throws {
     let terminal = try PseudoTerminal()
-    let asked = ask(terminal, PromptRequest("Passphrase"))
+    let asked = Self.ask(terminal, PromptRequest("Passphrase"))
     try terminal.expect("Passphrase: ")
     terminal.type("first line\rrm -rf something\r")
     #expect(try asked.value() == .success("first line"))
@@ -150,7 +150,7 @@ struct TerminalPromptTests {
   @Test("A line of more bytes than allowed is refused at its end")
   func tooLong() throws {
     let terminal = try PseudoTerminal()
-    let asked = ask(terminal, PromptRequest("PIN", byteCountLimit: 4))
+    let asked = Self.ask(terminal, PromptRequest("PIN", byteCountLimit: 4))
     try terminal.expect("PIN: ")
     terminal.type("12345\u{1B}[A678\r")
     #expect(try asked.value() == .failure(.tooLong(byteCountLimit: 4)))
@@ -233,7 +233,7 @@ struct TerminalPromptTests {
   @Test("Control characters of a name do not reach the terminal")
   func printable() throws {
     let terminal = try PseudoTerminal()
-    let asked = ask(terminal, PromptRequest("Open \u{1B}]0;x\u{7}\u{9B}2J"))
+    let asked = Self.ask(terminal, PromptRequest("Open \u{1B}]0;x\u{7}\u{9B}2J"))
     let shown = try terminal.expect("2J: ")
     #expect(!shown.contains("\u{7}") && !shown.contains("\u{9B}") && !shown.contains("\u{1B}]"))
     terminal.type("\r")
@@ -250,29 +250,31 @@ struct TerminalPromptTests {
   }
 
   @Test("A signal finds the terminal as it was, and the prompt goes on if the process does")
-  func signals() throws {
-    let terminal = try PseudoTerminal()
-    watchedDevice = terminal.device
-    let previous = signal(SIGTERM) { _ in
-      var settings = termios()
-      tcgetattr(watchedDevice, &settings)
-      handlerRuns += 1
-      sawEcho = settings.c_lflag & tcflag_t(ECHO) != 0
+  func signals() async {
+    // In a process of its own: prompts of other tests would hear the signal instead.
+    await #expect(processExitsWith: .success) {
+      let terminal = try PseudoTerminal()
+      watchedDevice = terminal.device
+      _ = signal(SIGTERM) { _ in
+        var settings = termios()
+        tcgetattr(watchedDevice, &settings)
+        handlerRuns += 1
+        sawEcho = settings.c_lflag & tcflag_t(ECHO) != 0
+      }
+      let asked = TerminalPromptTests.ask(terminal, PromptRequest("Passphrase"))
+      try terminal.expect("Passphrase: ")
+      kill(getpid(), SIGTERM)
+      try terminal.expect("Passphrase: ")
+      #expect(handlerRuns == 1)
+      #expect(sawEcho)
+      #expect(!terminal.isCooked)
+      terminal.type("still here\r")
+      #expect(try asked.value() == .success("still here"))
+      #expect(terminal.isCooked)
     }
-    defer { signal(SIGTERM, previous) }
-    let asked = ask(terminal, PromptRequest("Passphrase"))
-    try terminal.expect("Passphrase: ")
-    kill(getpid(), SIGTERM)
-    try terminal.expect("Passphrase: ")
-    #expect(handlerRuns == 1)
-    #expect(sawEcho)
-    #expect(!terminal.isCooked)
-    terminal.type("still here\r")
-    #expect(try asked.value() == .success("still here"))
-    #expect(terminal.isCooked)
   }
 
-  private func ask(
+  private static func ask(
     _ terminal: PseudoTerminal, _ request: PromptRequest, style: TerminalStyle = plain
   ) -> Background<String> {
     let prompt = TerminalPrompt(path: terminal.path, style: style)

@@ -21,29 +21,38 @@ public final class CrashEnumeration {
     public var isSample = false
     /// The stride of a scenario that has a smaller one.
     public var leastStride = 1
-    /// Which of ``parts`` processes this is, from 0; each takes its share of the calls.
+    /// Which share is played, from 0: all of them together play exactly what one run without shares plays.
+    public var share = 0
+    public var shares = 1
+    /// Which of ``parts`` processes this is, from 0; each takes a part of the share.
     public var part = 0
     public var parts = 1
+    /// Whether each place is told that is played.
+    public var listsPlaces = false
 
     public init() {}
 
-    /// Whether the state or run of that number is for this process.
-    func includes(_ number: Int) -> Bool { number % parts == part }
+    /// Whether the state or run of that number is in this share.
+    fileprivate func isShared(_ number: Int) -> Bool { number % shares == share }
+    /// Whether it is for this process, if it is played.
+    fileprivate func isMine(_ number: Int) -> Bool { number / shares % parts == part }
   }
 
   private let disk: RecordedDisk
   private let extent: Extent
   private let report: (String) -> Void
-  /// What crashes of the present operation have left so far, and whether it had been acknowledged. A state that
-  /// comes again is not counted, nor judged again.
-  private var seen: Set<SeenState> = []
+  /// What crashes of the present operation may leave, and whether it had been acknowledged. A state that comes again
+  /// is not judged again. The same for every share, so that each state has the same number in all of them.
+  private var numbered: Set<SeenState> = []
+  /// Those of them that were judged here, and those that crashes of recoveries have left.
+  private var judged: Set<SeenState> = []
 
   private struct SeenState: Hashable {
     let digest: Int
     let isAcknowledged: Bool
   }
 
-  /// - Parameter report: is handed a line about each loss and each mixed state.
+  /// - Parameter report: is handed a line about each loss and each mixed state, and about each place that is to be told.
   public init(_ disk: RecordedDisk, extent: Extent, report: @escaping (String) -> Void) {
     self.disk = disk
     self.extent = extent
@@ -62,7 +71,7 @@ public final class CrashEnumeration {
     guard !operation.calls.isEmpty, operation.acknowledged > 0 else {
       throw DiskError("\(scenario.operation) changes nothing")
     }
-    seen = []
+    (numbered, judged) = ([], [])
     try crash(scenario, operation, &tally)
     try fail(scenario, prepared, operation.calls.count, &tally)
     return tally
@@ -120,38 +129,60 @@ public final class CrashEnumeration {
 
   // MARK: Crashes
 
+  /// A state after a crash of the operation itself.
+  private struct Point {
+    let image: DiskImage
+    let place: String
+    let isAcknowledged: Bool
+    /// Whether nothing was like it before.
+    let isNew: Bool
+    /// Among the new ones, or among the others.
+    let number: Int
+  }
+
   private func crash(_ scenario: some CrashScenario, _ operation: Work, _ tally: inout CrashTally) throws {
     var disk = operation.disk
-    var states = 0
-    var repetitions = 0
-    var dealt = 0
+    var count = 0
+    var (states, repetitions) = (0, 0)
+    var last: Point?
     for call in operation.calls {
       try disk.apply(call)
       let isAcknowledged = disk.number >= operation.acknowledged
       for (variant, image) in disk.crashes(after: call) {
-        let isNew = isNew(image, isAcknowledged: isAcknowledged)
+        let state = SeenState(digest: image.digest, isAcknowledged: isAcknowledged)
+        let isNew = numbered.insert(state).inserted
+        count += 1
+        guard count % stride(of: scenario) == 0 else { continue }
         if isNew { states += 1 } else { repetitions += 1 }
-        guard extent.includes(isNew ? states : repetitions) else { continue }
-        dealt += 1
-        guard dealt % stride(of: scenario) == 0 else { continue }
-        tally.points += 1
-        guard isNew else { continue }
-        tally.states += 1
-        let place = "after call \(disk.number) of \(operation.calls.count), \(variant.description)"
-        guard
-          let (verdict, recovery) = try judge(scenario, image, place, &tally, isAcknowledged: isAcknowledged)
-        else { continue }
-        try crashAgain(scenario, recovery, verdict, place, turn: tally.states, &tally)
+        let point = Point(
+          image: image,
+          place: "after call \(disk.number) of \(operation.calls.count), \(variant.description)",
+          isAcknowledged: isAcknowledged, isNew: isNew, number: isNew ? states : repetitions)
+        // The first is in every share, and so is the last: each sees the operation undone and done.
+        let isPlayed = extent.isShared(point.number) || isNew && states == 1
+        if isNew { last = isPlayed ? nil : point }
+        if isPlayed { try crash(scenario, at: point, &tally) }
       }
     }
+    if let last { try crash(scenario, at: last, &tally) }
+  }
+
+  private func crash(_ scenario: some CrashScenario, at point: Point, _ tally: inout CrashTally) throws {
+    guard extent.isMine(point.number) else { return }
+    list(scenario, point.place)
+    tally.points += 1
+    guard point.isNew else { return }
+    tally.states += 1
+    judged.insert(SeenState(digest: point.image.digest, isAcknowledged: point.isAcknowledged))
+    guard
+      let (verdict, recovery) = try judge(
+        scenario, point.image, point.place, &tally, isAcknowledged: point.isAcknowledged)
+    else { return }
+    try crashAgain(scenario, recovery, verdict, point.place, turn: point.number, &tally)
   }
 
   private func stride(of scenario: some CrashScenario) -> Int {
     max(extent.isSample ? scenario.stride : 1, extent.leastStride)
-  }
-
-  private func isNew(_ image: DiskImage, isAcknowledged: Bool) -> Bool {
-    seen.insert(SeenState(digest: image.digest, isAcknowledged: isAcknowledged)).inserted
   }
 
   /// - Parameters:
@@ -169,11 +200,13 @@ public final class CrashEnumeration {
       let crashes = disk.crashes(after: call)
       for sample in 0..<min(samples, crashes.count) {
         let (variant, image) = crashes[(sample + index + turn) % crashes.count]
-        tally.doublePoints += 1
-        guard isNew(image, isAcknowledged: verdict == .after) else { continue }
-        tally.states += 1
         let place =
           "\(place); recovery, after call \(disk.number) of \(recovery.calls.count), \(variant.description)"
+        list(scenario, place)
+        tally.doublePoints += 1
+        let state = SeenState(digest: image.digest, isAcknowledged: verdict == .after)
+        guard judged.insert(state).inserted else { continue }
+        tally.states += 1
         let found = try judge(scenario, image, place, &tally, isAcknowledged: verdict == .after)?.verdict
         if verdict == .before, found == .after {
           count(.mixed("the recovery went back, and then forward"), scenario, place, &tally)
@@ -225,6 +258,10 @@ public final class CrashEnumeration {
     }
   }
 
+  private func list(_ scenario: some CrashScenario, _ place: String) {
+    if extent.listsPlaces { report("PLAYED  \(scenario.store), \(scenario.operation), \(place)") }
+  }
+
   private func count(
     _ finding: CrashFinding, _ scenario: some CrashScenario, _ place: String, _ tally: inout CrashTally
   ) {
@@ -240,21 +277,27 @@ public final class CrashEnumeration {
 
   // MARK: Failing calls
 
+  /// Which calls fail after the first, and what each then says: a run for each of both at each call.
+  private static let failurePeriods: [@Sendable (Int) -> Int] = [{ _ in 0 }, { _ in 1 }, { $0 }]
+  private static let failureCodes = [ENOSPC, EIO]
+
   /// Runs the operation with one call failing, with all from one on, and with every so many.
   private func fail(
     _ scenario: some CrashScenario, _ prepared: DiskImage, _ callCount: Int, _ tally: inout CrashTally
   ) throws {
-    var run = 0
-    for number in 1...callCount where extent.includes(number) {
-      for period in [0, 1, number] {
-        for code in [ENOSPC, EIO] {
-          run += 1
-          guard run % (extent.failureStride * stride(of: scenario)) == 0 else { continue }
-          tally.failedWrites += 1
-          try fail(
-            scenario, prepared, RecordedDisk.Failure(first: number, period: period, code: code), &tally)
-        }
-      }
+    let ofEachCall = Self.failurePeriods.count * Self.failureCodes.count
+    let stride = extent.failureStride * self.stride(of: scenario)
+    let count = callCount * ofEachCall / stride
+    for number in 0..<count where extent.isMine(number) {
+      // There is at least one in each share.
+      guard extent.isShared(number) || count < extent.shares && number == extent.share % count
+      else { continue }
+      let (call, kind) = (stride * (number + 1) - 1).quotientAndRemainder(dividingBy: ofEachCall)
+      let (period, code) = kind.quotientAndRemainder(dividingBy: Self.failureCodes.count)
+      let failure = RecordedDisk.Failure(
+        first: call + 1, period: Self.failurePeriods[period](call + 1), code: Self.failureCodes[code])
+      tally.failedWrites += 1
+      try fail(scenario, prepared, failure, &tally)
     }
   }
 
@@ -265,6 +308,7 @@ public final class CrashEnumeration {
     let place =
       "call \(failure.first) fails, every \(failure.period) after it, "
       + String(cString: strerror(failure.code))
+    list(scenario, place)
     let model = try DiskModel(prepared, inodes: prepared.write(to: disk.path))
     var isAcknowledged = false
     var returned = 0

@@ -10,16 +10,23 @@ import Glibc
 let findingLimit = 20
 
 func run(_ arguments: [String]) throws -> Int32 {
+  var extent = CrashEnumeration.Extent()
   let scenarios: [any CrashScenario]
-  switch arguments {
-  case []: scenarios = RemoteOperation.all
-  case ["--guilty"]: scenarios = [UnflushedFolders()]
+  switch arguments.first {
+  case nil: scenarios = RemoteOperation.all
+  case "--guilty" where arguments.count == 1: scenarios = [UnflushedFolders()]
+  case "--share":
+    // From 1, of how many.
+    let numbers = arguments.dropFirst().joined().split(separator: "/").compactMap { Int($0) }
+    guard numbers.count == 2, numbers[1] > 0, (1...numbers[1]).contains(numbers[0]) else { fallthrough }
+    (extent.share, extent.shares) = (numbers[0] - 1, numbers[1])
+    scenarios = RemoteOperation.all
   default:
-    print("Usage: crash-remotes [--guilty]")
+    print("Usage: crash-remotes [--guilty | --share K/N]")
     return 2
   }
   var findings: [String] = []
-  let enumeration = CrashEnumeration(try RecordedDisk(), extent: CrashEnumeration.Extent()) {
+  let enumeration = CrashEnumeration(try RecordedDisk(), extent: extent) {
     findings.append($0)
   }
   for scenario in scenarios { print(try enumeration.run(scenario).line) }

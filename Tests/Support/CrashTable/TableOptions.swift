@@ -6,7 +6,7 @@ import Glibc
 /// What the command line asks for.
 struct TableOptions {
   static let usage = """
-    Usage: crash-table [--full | --short] [--only WORDS]… [--jobs N]
+    Usage: crash-table [--full | --short] [--share K/N] [--only WORDS]… [--jobs N]
            crash-table --calls WORDS
            crash-table --guilty
 
@@ -14,7 +14,10 @@ struct TableOptions {
     that again, and prints what was lost. The exit status is 1 if anything was.
 
       --full         every crash during recovery, every failing call; else a sample
-      --short        a third of that sample, as every run of the tests takes it
+      --short        a third of that sample
+      --share K/N    one of N shares of it; 1/N to N/N together are the whole, and each has something of
+                     every operation
+      --places       prints each place that is played
       --only WORDS   operations with these words in 'store, operation'; may be repeated
       --jobs N       processes that share the work; as many as there are processors
       --calls WORDS  prints the calls of one operation instead
@@ -36,8 +39,10 @@ struct TableOptions {
   var jobs: Int
   var calls: String?
   var isGuilty = false
-  /// This process is one of several: which, and of how many.
-  var part: (index: Int, of: Int)?
+  var listsPlaces = false
+  var share = (index: 0, of: 1)
+  /// Whether this process is one of several, which take pieces of the work from standard input.
+  var isPart = false
 
   struct Misuse: Error {}
 
@@ -54,10 +59,14 @@ struct TableOptions {
       case "--jobs":
         guard let count = Int(try Self.value(&left)), count > 0 else { throw Misuse() }
         jobs = count
-      case "--part":
+      case "--share":
         let numbers = try Self.value(&left).split(separator: "/").compactMap { Int($0) }
-        guard numbers.count == 2, (1...max(1, numbers[1])).contains(numbers[0]) else { throw Misuse() }
-        part = (numbers[0] - 1, numbers[1])
+        guard numbers.count == 2, numbers[1] > 0, (1...numbers[1]).contains(numbers[0]) else {
+          throw Misuse()
+        }
+        share = (numbers[0] - 1, numbers[1])
+      case "--places": listsPlaces = true
+      case "--part": isPart = true
       default: throw Misuse()
       }
     }
@@ -70,9 +79,13 @@ struct TableOptions {
   }
 
   /// The words for another process that does a part of the same.
-  func words(part: Int) -> [String] {
-    (isFull ? ["--full"] : []) + (isShort ? ["--short"] : []) + (isGuilty ? ["--guilty"] : [])
-      + only.flatMap { ["--only", $0] } + ["--part", "\(part)/\(jobs)"]
+  var wordsOfPart: [String] {
+    var words = ["--share", "\(share.index + 1)/\(share.of)", "--jobs", "\(jobs)", "--part"]
+    for (isGiven, word) in [
+      (isFull, "--full"), (isShort, "--short"), (isGuilty, "--guilty"), (listsPlaces, "--places"),
+    ] where isGiven { words.append(word) }
+    for name in only { words += ["--only", name] }
+    return words
   }
 
   var extent: CrashEnumeration.Extent {
@@ -83,7 +96,8 @@ struct TableOptions {
       extent.isSample = true
       if isShort { extent.leastStride = Self.shortStride }
     }
-    if let part { (extent.part, extent.parts) = part }
+    (extent.share, extent.shares) = share
+    extent.listsPlaces = listsPlaces
     return extent
   }
 

@@ -19,15 +19,18 @@ func run(_ options: TableOptions) throws -> Int32 {
     for line in try enumeration.calls(scenario) { print(line) }
     return 0
   }
-  if options.part != nil {
+  if options.isPart {
     try TableParts.run(options)
     return 0
   }
   let start = ContinuousClock.now
-  let (tallies, findings) = try TableParts.all(options)
+  let (tallies, lines) = try TableParts.all(options)
+  // Places that were asked for, and findings.
+  let (places, findings) = (lines.filter { $0.hasPrefix("PLAYED") }, lines.filter { !$0.hasPrefix("PLAYED") })
   let duration = ContinuousClock.now - start
   let table = Table(tallies: tallies, seconds: duration / .seconds(1))
   print(table)
+  for place in places { print(place) }
   for finding in findings.prefix(findingLimit) { print(finding) }
   if findings.count > findingLimit { print("and \(findings.count - findingLimit) more") }
   if options.isGuilty { return table.isGuilty ? 1 : 0 }

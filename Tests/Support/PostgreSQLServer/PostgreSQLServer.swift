@@ -105,8 +105,9 @@ public final class PostgreSQLServer: @unchecked Sendable {
     }
     try Self.run(
       prefix + Self.user + [
-        Self.program("pg_ctl"), "-D", folder + "/data", "-l", folder + "/log", "-o", "-p \(port)", "-w", "-s",
-        "start",
+        Self.program("pg_ctl"), "-D", folder + "/data", "-l", folder + "/log", "-o", "-p \(port)", "-w", "-t",
+        "600",
+        "-s", "start",
       ])
   }
 

@@ -5,6 +5,7 @@
 
 #if DesktopBus
   public import DesktopBus
+  import Extents
   import Foundation
   import Synchronization
 
@@ -130,7 +131,7 @@
     ) throws -> BusMessage {
       try connect().call(
         mock.service, path: path ?? mock.path, interface: "org.freedesktop.DBus.Mock", method: method,
-        arguments)
+        arguments, timeout: Patience.duration)
     }
 
     /// Lets a mock's object emit a signal, such as logind's `PrepareForSleep` with one boolean.
@@ -173,8 +174,7 @@
       guard let process = running.withLock({ $0["keyring"] }) else { return nil }
       // The bus knows of the end before the shell that waits for it.
       let isGone = (try? connect().owner(of: Self.secretService)) == nil
-      let deadline = Date(timeIntervalSinceNow: isGone ? 5 : 0)
-      while process.ownEnd == nil && Date() < deadline { usleep(5000) }
+      if isGone { _ = Patience.until { process.ownEnd != nil } }
       guard let status = process.ownEnd else { return nil }
       let log = (try? String(contentsOfFile: "\(folder)/keyring.log", encoding: .utf8)) ?? ""
       return "status \(status); it said: \(log.suffix(500))"
@@ -210,13 +210,9 @@
     }
 
     private func wait(for name: String, _ isReady: () throws -> Bool) throws {
-      let deadline = Date(timeIntervalSinceNow: 30)
-      while try !isReady() {
-        guard Date() < deadline else {
-          let log = (try? String(contentsOfFile: "\(folder)/\(name).log", encoding: .utf8)) ?? ""
-          throw Failure(reason: "waited for \(name) in vain; it said: \(log.suffix(2000))")
-        }
-        usleep(5000)
+      guard try Patience.until(isReady) else {
+        let log = (try? String(contentsOfFile: "\(folder)/\(name).log", encoding: .utf8)) ?? ""
+        throw Failure(reason: "waited for \(name) in vain; it said: \(log.suffix(2000))")
       }
     }
   }

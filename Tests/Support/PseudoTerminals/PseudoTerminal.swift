@@ -13,6 +13,8 @@ public final class PseudoTerminal: @unchecked Sendable {
   public let device: Int32
   private let master: Int32
   private var screen: [UInt8] = []
+  /// Ends a hang; what comes is never waited for that long.
+  private static let patienceSeconds = 600.0
 
   public struct Failure: Error {
     public var reason: String
@@ -46,7 +48,7 @@ public final class PseudoTerminal: @unchecked Sendable {
   @discardableResult
   public func expect(_ text: String) throws -> String {
     let wanted = Array(text.utf8)
-    let deadline = Date(timeIntervalSinceNow: 20)
+    let deadline = Date(timeIntervalSinceNow: Self.patienceSeconds)
     while true {
       if let end = end(of: wanted) {
         defer { screen.removeFirst(end) }

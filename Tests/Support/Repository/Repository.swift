@@ -9,8 +9,8 @@ public enum Repository {
   /// The folder that holds Package.swift.
   public static let root: URL = {
     var folder = URL(filePath: #filePath).resolvingSymlinksInPath().deletingLastPathComponent()
-    while !FileManager.default.fileExists(atPath: folder.appending(path: "Package.swift").path()) {
-      precondition(folder.path() != "/", "the tests were built from no package")
+    while !FileManager.default.fileExists(atPath: folder.appending(path: "Package.swift").path) {
+      precondition(folder.path != "/", "the tests were built from no package")
       folder.deleteLastPathComponent()
     }
     return folder

@@ -111,7 +111,7 @@
 
     /// As Coffer sees it: through libfido2.
     /// - Parameter wait: how long libfido2 waits for a touch.
-    public func device(wait: Duration = .seconds(30)) -> FidoSecurityKey {
+    public func device(wait: Duration = .seconds(600)) -> FidoSecurityKey {
       FidoSecurityKey(product: "Software key", wait: wait) { [self] device in
         var calls = fido_dev_io_t(
           open: { SoftwareSecurityKey.open($0) }, close: { _ in }, read: { _, _, _, _ in -1 },
@@ -194,7 +194,8 @@
         isPlugged = false
         return []
       case .never:
-        let end = Date(timeIntervalSinceNow: milliseconds < 0 ? 3_600 : Double(milliseconds) / 1_000)
+        // A millisecond later, so that rounding does not make the wait shorter than the caller measures.
+        let end = Date(timeIntervalSinceNow: milliseconds < 0 ? 3_600 : Double(milliseconds) / 1_000 + 0.001)
         while !isCancelled, isPlugged, condition.wait(until: end) {}
         return isCancelled ? [0x2D] : []
       }
@@ -212,7 +213,7 @@
     private let list: Mutex<[SoftwareSecurityKey]>
     private let wait: Duration
 
-    public init(_ keys: [SoftwareSecurityKey] = [], wait: Duration = .seconds(30)) {
+    public init(_ keys: [SoftwareSecurityKey] = [], wait: Duration = .seconds(600)) {
       list = Mutex(keys)
       self.wait = wait
     }

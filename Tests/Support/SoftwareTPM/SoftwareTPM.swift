@@ -17,6 +17,9 @@ public final class SoftwareTPM: @unchecked Sendable {
   }
 
   private let folder: URL
+  /// Ends a hang; what comes is never waited for that long.
+  private static let patienceSeconds = 600.0
+
   private var process: Process?
   /// Closed, it ends the chip.
   private var leash: FileHandle?
@@ -189,7 +192,7 @@ public final class SoftwareTPM: @unchecked Sendable {
     try process.run()
     self.process = process
     self.leash = leash.fileHandleForWriting
-    let deadline = Date.now.addingTimeInterval(20)
+    let deadline = Date.now.addingTimeInterval(Self.patienceSeconds)
     while !Self.listens(socket) || !Self.listens(socket + ".ctrl") {
       guard process.isRunning, Date.now < deadline else { throw Failed(reason: "swtpm does not start") }
       usleep(2_000)

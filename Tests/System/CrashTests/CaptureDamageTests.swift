@@ -2,6 +2,7 @@
 //
 // Captures that somebody changed: the command ends with 5, and where a part is hit it says which.
 
+import Extents
 import Foundation
 import Testing
 
@@ -19,7 +20,8 @@ extension CrashTests {
       let sample = try CofferFixture()
       let files = try (1...2).map { try CaptureFiles($0, in: sample.folder) }
       let ids = try sample.coffer(withCaptures: files)
-      let damages = try CaptureDamage.all(in: sample)
+      let shares = Shares("damaged captures", count: 8)
+      let damages = shares.of(try CaptureDamage.all(in: sample))
       let outcomes = try inParallel(damages) { damage, fixture in
         try fixture.put(copyOf: sample.home)
         try damage.apply(to: fixture)
@@ -35,11 +37,11 @@ extension CrashTests {
       }
       printTable("Damaged captures: \(damages.count) deeds", table)
       let problems = outcomes.flatMap { outcome in outcome.problems.map { "\(outcome.damage): \($0)" } }
-      #expect(problems.isEmpty, "\(problems.prefix(20).joined(separator: "\n"))")
+      #expect(problems.isEmpty, "\(shares.again)\n\(problems.prefix(20).joined(separator: "\n"))")
     }
 
     private func judge(_ damage: CaptureDamage, _ ids: [String], _ fixture: CofferFixture) throws -> Outcome {
-      let runs = try ids.map { try fixture.run("capture", "verify", $0) }
+      let runs = try ids.map { try fixture.runWithin(["capture", "verify", $0]) }
       let refused = runs.filter { $0.end == .exited(5) }
       var outcome = Outcome(
         damage: damage,
@@ -51,7 +53,7 @@ extension CrashTests {
         if runs.contains(where: { !$0.isDone && $0.end != .exited(5) }) { outcome.problems.append("\(runs)") }
       } else {
         // Hit is what stands above the parts: a list of all of them cannot be given.
-        let list = try fixture.run("capture", "list")
+        let list = try fixture.runWithin(["capture", "list"])
         outcome.isNamed = list.end == .exited(5)
         if !outcome.isNamed { outcome.problems.append("\(list)") }
         if runs.contains(where: { !$0.isDone && $0.end != .exited(5) }) { outcome.problems.append("\(runs)") }
@@ -59,16 +61,16 @@ extension CrashTests {
       // Nothing of a damaged capture comes out.
       let folder = fixture.folder + "/out"
       for (id, run) in zip(ids, runs) where !run.isDone {
-        let export = try fixture.run("capture", "export", id, folder)
+        let export = try fixture.runWithin(["capture", "export", id, folder])
         let names = try? FileManager.default.contentsOfDirectory(atPath: folder)
         if export.end != run.end || names?.isEmpty == false { outcome.problems.append("\(export)") }
         try? FileManager.default.removeItem(atPath: folder)
       }
-      let doctor = try fixture.run("doctor", "--deep")
+      let doctor = try fixture.runWithin(["doctor", "--deep"])
       if doctor.end != .exited(5) { outcome.problems.append("\(doctor)") }
       // Whatever is left of what was captured, the next capture does not sweep it away.
       let blobs = try fixture.blobs()
-      _ = try fixture.run("capture", "add", fixture.phraseFile)
+      _ = try fixture.runWithin(["capture", "add", fixture.phraseFile])
       if try fixture.blobs() != blobs { outcome.problems.append("blobs were swept") }
       return outcome
     }

@@ -9,7 +9,6 @@ import Glibc
 import Keychains
 import Primitives
 import Secrets
-import SeededGenerators
 import SmallDisks
 
 final class CofferFixture: Sendable {
@@ -29,6 +28,8 @@ final class CofferFixture: Sendable {
 
   /// What the runs see beside the usual: where agents are, and the TPM.
   let environment: [String]
+  /// Runs the command without a process for each.
+  private let worker: CofferWorker
 
   /// - Parameter tcti: the way to the TPM.
   init(tcti: String = noChip) throws {
@@ -36,6 +37,7 @@ final class CofferFixture: Sendable {
     folder = FileManager.default.temporaryDirectory.appending(path: "cc-\(UUID().uuidString.prefix(8))")
       .path()
     environment = ["XDG_RUNTIME_DIR=\(folder)/run", "COFFER_TCTI=\(tcti)"]
+    worker = CofferWorker(streams: folder, environment: environment)
     try FileManager.default.createDirectory(
       atPath: folder + "/run", withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
     try Data(Self.passphrase.utf8).write(to: URL(filePath: passphraseFile))
@@ -97,6 +99,11 @@ final class CofferFixture: Sendable {
     try start(words, secret: secret).wait()
   }
 
+  /// The same, in a process for many runs: where there are thousands of them, and a process for each shows no more.
+  func runWithin(_ words: [String], secret: [String]? = nil) throws -> CofferRun {
+    try worker.run(words + ["--home", home] + (secret ?? ["--passphrase-file", passphraseFile]))
+  }
+
   /// - Parameters:
   ///   - secret: the options that name a secret; else those of the passphrase.
   ///   - streams: what the run writes is here; the folder of this place unless several run at once.
@@ -109,11 +116,4 @@ final class CofferFixture: Sendable {
         + (secret ?? ["--passphrase-file", passphraseFile]),
       streams: streams ?? folder, environment: environment, prefix: disk?.prefix ?? [])
   }
-}
-
-extension SeededGenerator {
-  /// COFFER_SEED, else a new one.
-  static let seed: UInt64 =
-    ProcessInfo.processInfo.environment["COFFER_SEED"].flatMap { UInt64($0) }
-    ?? UInt64.random(in: 0...UInt64.max)
 }

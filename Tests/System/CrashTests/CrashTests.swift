@@ -3,9 +3,9 @@
 // What the built command leaves behind when things go wrong: flipped bytes, kill -9 at any moment, a full
 // disk, two writers, large mailboxes. These tests use every core, so they go one after the other.
 //
-//   COFFER_BINARY        the command to test; else the one built beside these tests
-//   COFFER_SEED          the seed of the random moments, as a failed run printed it
-//   COFFER_FLIP_STRIDE   flips every so many bytes of the file on top of the usual places
+//   COFFER_BINARY                the command to test; else the one built beside these tests
+//   COFFER_EXTENT, COFFER_SEED   how much is played, and which share of it (Tests/Support/Extents)
+//   COFFER_FLIP_STRIDE           flips every so many bytes of the file on top of the usual places
 
 import Dispatch
 import Synchronization

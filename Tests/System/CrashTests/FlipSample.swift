@@ -82,7 +82,7 @@ struct FlipSample: Sendable {
     var expected: [[String]: String] = [:]
     for command in commands + [list] + ids.map(Command.show) {
       try fixture.put(file)
-      let run = try fixture.start(command.words).wait()
+      let run = try fixture.runWithin(command.words)
       precondition(run.end == .exited(command.name == missing.name ? 6 : 0), "\(run)")
       expected[command.words] = Self.text(run)
       if command.name == list.name { precondition(run.lines.count == ids.count) }

@@ -2,9 +2,10 @@
 //
 // One byte of the file is changed, and commands are run on it. Each either answers as if nothing had
 // happened, or says that the coffer is damaged (exit code 5). Nothing in between: no other answer, no other
-// code, no crash.
+// code, no crash. Most run in two processes that are started anew after a crash; some have one of their own.
 
 import CofferKit
+import Extents
 import Foundation
 import MessageFormats
 import Testing
@@ -13,18 +14,26 @@ import Vaults
 extension CrashTests {
   @Suite("Flipped bytes", .serialized)
   struct FlippedByteTests {
+    private static let sample = Result { try FlipSample() }
+    /// Of so many flips one has processes of its own.
+    private static let processStride = 20
+
     @Test("Every command answers as before or says that the coffer is damaged")
     func reading() throws {
-      let sample = try FlipSample()
-      let flips = sample.flips()
-      #expect(flips.count >= 2_000)
+      let sample = try Self.sample.get()
+      let all = sample.flips()
+      #expect(all.count >= 2_000)
+      let shares = Shares("flipped bytes, reading", count: 8)
+      let flips = shares.of(all)
       let outcomes = try inParallel(flips) { flip, fixture in
         // The list and a message take turns, so that each place costs two processes.
         let reading = flip.number % 2 == 0 ? sample.list : .show(sample.ids[flip.number % sample.ids.count])
         let rotating = sample.commands[flip.number % sample.commands.count]
         return try [reading, rotating].map { command in
           try fixture.put(sample.file(with: flip))
-          let run = try fixture.start(command.words).wait()
+          let run =
+            flip.number % Self.processStride == 0
+            ? try fixture.start(command.words).wait() : try fixture.runWithin(command.words)
           return sample.judge(command, run, flip)
         }
       }.flatMap(\.self)
@@ -36,16 +45,17 @@ extension CrashTests {
           [name, "\(of.count)"]
             + FlipSample.Verdict.allCases.map { verdict in "\(of.count { $0.verdict == verdict })" })
       }
-      printTable("Flipped bytes: \(flips.count) places of \(sample.file.count) bytes", table)
+      printTable("Flipped bytes: \(flips.count) places of \(sample.file.count) bytes, \(shares.again)", table)
       let wrong = outcomes.filter { $0.verdict == .wrong }.map(\.detail)
-      #expect(wrong.isEmpty, "\(wrong.prefix(20).joined(separator: "\n"))")
+      #expect(wrong.isEmpty, "\(shares.again)\n\(wrong.prefix(20).joined(separator: "\n"))")
     }
 
     @Test("A message added to a damaged coffer is there, or the damage is named")
     func writing() throws {
-      let sample = try FlipSample()
+      let sample = try Self.sample.get()
       let all = sample.flips()
-      let flips = (0..<100).map { all[$0 * all.count / 100] } + sample.freePageFlips()
+      let shares = Shares("flipped bytes, writing", count: 8)
+      let flips = shares.of((0..<100).map { all[$0 * all.count / 100] } + sample.freePageFlips())
       let before = Set(sample.listed)
       // Takes several free pages.
       let content = Data(repeating: UInt8(ascii: "n"), count: 20_000)
@@ -53,13 +63,17 @@ extension CrashTests {
         let note = fixture.folder + "/note"
         try content.write(to: URL(filePath: note))
         try fixture.put(sample.file(with: flip))
-        let readable = try fixture.run("message", "list", "--json").lines
+        let run = { (words: String...) in
+          flip.number % Self.processStride == 0
+            ? try fixture.start(words).wait() : try fixture.runWithin(words)
+        }
+        let readable = try run("message", "list", "--json").lines
         try fixture.put(sample.file(with: flip))
-        let added = try fixture.run("message", "add", "--title", "new", note)
+        let added = try run("message", "add", "--title", "new", note)
         guard added.isDone else { return added.end == .exited(5) ? "refused (5)" : "\(flip): \(added)" }
         let id = try #require(added.lines.first)
-        let shown = try fixture.run("message", "show", id, "--raw")
-        let list = try fixture.run("message", "list", "--json")
+        let shown = try run("message", "show", id, "--raw")
+        let list = try run("message", "list", "--json")
         if list.end == .exited(5), !Set(readable).isSubset(of: list.lines) {
           return "added, another lost (5)"
         }
@@ -73,7 +87,7 @@ extension CrashTests {
       let good = ["added, whole", "added, then refused (5)", "added, another lost (5)", "refused (5)"]
       printTable("A message added to a file with a flipped byte", good.map { [$0, "\(counts[$0] ?? 0)"] })
       let wrong = counts.keys.filter { !good.contains($0) }
-      #expect(wrong.isEmpty, "\(wrong.prefix(20).joined(separator: "\n"))")
+      #expect(wrong.isEmpty, "\(shares.again)\n\(wrong.prefix(20).joined(separator: "\n"))")
     }
   }
 }

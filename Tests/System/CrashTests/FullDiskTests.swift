@@ -3,6 +3,7 @@
 // A disk that is full, or becomes full: exit code 8, and the coffer is whole. What was acknowledged is there
 // as soon as there is room again.
 
+import Extents
 import Foundation
 import Glibc
 import SmallDisks
@@ -62,7 +63,8 @@ extension CrashTests {
         "NOTE": fixture.phraseFile, "NEW": fixture.newPassphraseFile, "WORDS": fixture.folder + "/words",
       ]
       var table: [[String]] = []
-      for left in stride(from: 0, through: 120 << 10, by: 8 << 10) {
+      let shares = Shares("a full disk: " + words.joined(separator: " "), count: 8)
+      for left in shares.of(Array(stride(from: 0, through: 120 << 10, by: 8 << 10))) {
         disk.empty()
         unlink(fixture.folder + "/words")
         try move(fixture, to: disk, file: file)
@@ -89,7 +91,9 @@ extension CrashTests {
     func making() throws {
       let fixture = try CofferFixture()
       let disk = try #require(try SmallDisk(in: fixture.folder))
-      for left in stride(from: 0, through: 160 << 10, by: 8 << 10) {
+      for left in Shares("a full disk: init", count: 8).of(
+        Array(stride(from: 0, through: 160 << 10, by: 8 << 10)))
+      {
         disk.empty()
         try? FileManager.default.removeItem(atPath: disk.path + "/coffer")
         unlink(fixture.folder + "/words")
@@ -129,7 +133,10 @@ extension CrashTests {
       let whole = fixture.folder + "/whole"
       #expect(try fixture.run("backup", whole).isDone)
       var done = 0
-      for left in stride(from: 0, through: 1_800 << 10, by: 150 << 10) {
+      let most = 1_800 << 10
+      // With the most room, both are always tried.
+      let shares = Shares("a full disk: backup", count: 8)
+      for left in shares.of(Array(stride(from: 0, to: most, by: 150 << 10))) + [most] {
         disk.empty()
         for name in ["/backup", "/coffer"] { try? FileManager.default.removeItem(atPath: disk.path + name) }
         try disk.fill(leaving: left)

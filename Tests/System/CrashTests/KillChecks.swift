@@ -37,7 +37,8 @@ extension CofferFixture {
     if !stray.isEmpty { outcome.problems.append("left behind: \(stray)") }
 
     let passphrase = ["--passphrase-file", passphraseFile ?? self.passphraseFile]
-    let list = try self.run("message", "list", "--json", secret: passphrase)
+    // By another process than the one that was killed.
+    let list = try runWithin(["message", "list", "--json"], secret: passphrase)
     let ids = Set(list.lines.map(\.messageID))
     outcome.acknowledged = acknowledged.count
     outcome.found = ids.count
@@ -45,8 +46,8 @@ extension CofferFixture {
       outcome.problems.append("\(acknowledged.subtracting(ids).count) acknowledged are missing: \(list)")
     }
     for again in [
-      try self.run("doctor", "--deep", secret: passphrase),
-      try self.run("recovery", "drill", secret: ["--phrase-file", phraseFile ?? self.phraseFile]),
+      try runWithin(["doctor", "--deep"], secret: passphrase),
+      try runWithin(["recovery", "drill"], secret: ["--phrase-file", phraseFile ?? self.phraseFile]),
     ] where !again.isDone {
       outcome.problems.append("\(again)")
     }

@@ -4,16 +4,22 @@
 // open the coffer, an examination finds nothing, and nothing is left lying about.
 
 import CofferKit
+import Extents
 import Foundation
 import Glibc
 import MessageFormats
-import SeededGenerators
 import Testing
 import Vaults
 
 extension CrashTests {
   @Suite("kill -9 at random moments", .serialized)
   struct KillTests {
+    /// How many moments a share has.
+    private static let shareCount = 8
+    /// A rule is the same for any number of messages; where kills hit a command is spread over more pages with more.
+    private static let importedCount = Shares("kill -9: import", count: shareCount).isWhole ? 20_000 : 4_000
+    private static let rotatedCount = Shares("kill -9: rotation", count: shareCount).isWhole ? 5_000 : 2_000
+
     /// What one kill showed.
     struct Outcome: Sendable {
       /// Whether the command was still running.
@@ -30,7 +36,7 @@ extension CrashTests {
     func importing() throws {
       let sample = try CofferFixture()
       let mailbox = sample.folder + "/mails"
-      try Mailbox.write(to: mailbox, count: 20_000, bodyByteCount: 60)
+      try Mailbox.write(to: mailbox, count: Self.importedCount, bodyByteCount: 60)
       let empty = try sample.emptyCoffer()
       let words = ["message", "import", "mbox", mailbox, "--print-ids"]
       let seconds = try duration(sample, words)
@@ -45,13 +51,13 @@ extension CrashTests {
     func rotating() throws {
       let sample = try CofferFixture()
       let mailbox = sample.folder + "/mails"
-      try Mailbox.write(to: mailbox, count: 5_000, bodyByteCount: 60)
+      try Mailbox.write(to: mailbox, count: Self.rotatedCount, bodyByteCount: 60)
       _ = try sample.emptyCoffer()
       let imported = try sample.run("message", "import", "mbox", mailbox)
       #expect(imported.isDone, "\(imported)")
       let file = try Data(contentsOf: URL(filePath: sample.database))
       let before = try sample.run("message", "list", "--json").lines
-      #expect(before.count == 5_000)
+      #expect(before.count == Self.rotatedCount)
       let ids = Set(before.map(\.messageID))
       let seconds = try duration(sample, ["vault", "rotate"])
       // Two kills each: the second hits the rotation that goes on.
@@ -168,18 +174,22 @@ extension CrashTests {
       return run.seconds
     }
 
-    /// Tries `count` random moments of a command that takes `seconds`, and prints what they showed.
+    /// Tries random moments of a command that takes `seconds`, and prints what they showed.
+    /// - Parameter count: how many in the extent `full`.
     func kill(
       _ name: String, _ count: Int, _ seconds: Double,
       _ body: @Sendable (Double, CofferFixture) throws -> Outcome
     ) throws {
-      var random = SeededGenerator(seed: SeededGenerator.seed)
-      let moments = (0..<count).map { _ in Double.random(in: 0..<seconds, using: &random) }
+      let shares = Shares("kill -9: " + name, count: Self.shareCount)
+      let moments = shares.generators(full: count).map { random in
+        var random = random
+        return Double.random(in: 0..<seconds, using: &random)
+      }
       let outcomes = try inParallel(moments, body)
       printTable(
-        "kill -9: \(name), COFFER_SEED=\(SeededGenerator.seed)",
+        "kill -9: \(name), \(shares.again)",
         [
-          ["kills", "\(count)"], ["in time", "\(outcomes.count(where: \.wasInTime))"],
+          ["kills", "\(moments.count)"], ["in time", "\(outcomes.count(where: \.wasInTime))"],
           ["within ms", "\(Int(seconds * 1_000))"],
           ["acknowledged", "\(outcomes.reduce(0) { $0 + $1.acknowledged })"],
           ["found", "\(outcomes.reduce(0) { $0 + $1.found })"],
@@ -187,7 +197,7 @@ extension CrashTests {
           ["problems", "\(outcomes.count { !$0.problems.isEmpty })"],
         ])
       let problems = outcomes.flatMap(\.problems)
-      #expect(problems.isEmpty, "\(problems.prefix(10).joined(separator: "\n"))")
+      #expect(problems.isEmpty, "\(shares.again)\n\(problems.prefix(10).joined(separator: "\n"))")
     }
   }
 }

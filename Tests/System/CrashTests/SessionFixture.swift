@@ -47,9 +47,17 @@ final class SessionFixture {
   func waitForEnd(of former: pid_t) throws {
     let start = ContinuousClock.now
     while try agent() == former {
-      guard ContinuousClock.now - start < .seconds(20) else { throw POSIXError(.ETIMEDOUT) }
-      sched_yield()
+      guard ContinuousClock.now - start < .seconds(CofferRun.limitSeconds) else {
+        throw POSIXError(.ETIMEDOUT)
+      }
+      usleep(1_000)
     }
+  }
+
+  /// Whether a process was stopped by a signal and not awoken (proc_pid_stat(5)).
+  static func isStopped(_ process: pid_t) throws -> Bool {
+    let status = try String(contentsOfFile: "/proc/\(process)/stat", encoding: .utf8)
+    return status.split(separator: ")").last?.split(separator: " ").first == "T"
   }
 
   /// A process's resident set in KiB, and how many descriptors it has; nil where only root may count them.

@@ -25,7 +25,7 @@ struct LibraryPlaceTests {
   @Test("One that names none passes, and a file that is not a program does not")
   func others() throws {
     #expect(try check(["/bin/sh"]).status == 0)
-    #expect(try check([Self.checker.path()]).status != 0)
+    #expect(try check([Self.checker.path]).status != 0)
     #expect(try check(["/nonexistent"]).status != 0)
   }
 

@@ -296,6 +296,6 @@ struct PageTests {
   }
 
   private func run(_ checker: String, in root: URL) throws -> ScriptOutcome {
-    try runScript(checker, [root.path()])
+    try runScript(checker, [root.path])
   }
 }

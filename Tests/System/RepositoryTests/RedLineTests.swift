@@ -68,7 +68,7 @@ struct RedLineTests {
   /// - Parameter ending: what an element holds, by the name in the table; nil leaves the test out.
   private func results(_ ending: (String) -> String?) throws -> String {
     let modules = try FileManager.default.subpathsOfDirectory(
-      atPath: Repository.root.appending(path: "Tests").path()
+      atPath: Repository.root.appending(path: "Tests").path
     )
     .filter { $0.split(separator: "/").count == 2 && $0.hasSuffix("Tests") }
     .map { String($0.split(separator: "/")[1]) }
@@ -91,7 +91,7 @@ struct RedLineTests {
     let tests = Repository.root.appending(path: "Tests")
     try FileManager.default.createDirectory(
       at: root.appending(path: "Tests"), withIntermediateDirectories: true)
-    let folders = try FileManager.default.contentsOfDirectory(atPath: tests.path())
+    let folders = try FileManager.default.contentsOfDirectory(atPath: tests.path)
     for folder in ["Sources"] + folders.map({ "Tests/\($0)" }) where folder != Self.page {
       try FileManager.default.createSymbolicLink(
         at: root.appending(path: folder), withDestinationURL: Repository.root.appending(path: folder))
@@ -103,10 +103,10 @@ struct RedLineTests {
   }
 
   private func check(_ root: URL, results: String? = nil) throws -> ScriptOutcome {
-    guard let results else { return try runScript("check-red-lines", [root.path()]) }
+    guard let results else { return try runScript("check-red-lines", [root.path]) }
     let file = FileManager.default.temporaryDirectory.appending(path: "results-\(UUID().uuidString).xml")
     defer { try? FileManager.default.removeItem(at: file) }
     try Data(results.utf8).write(to: file)
-    return try runScript("check-red-lines", [root.path(), file.path()])
+    return try runScript("check-red-lines", [root.path, file.path()])
   }
 }

@@ -13,7 +13,7 @@ struct RequirementTests {
 
   @Test("Every requirement has its row, and what the rows name exists")
   func thisPackage() throws {
-    let outcome = try runScript("check-requirements", [Repository.root.path()])
+    let outcome = try runScript("check-requirements", [Repository.root.path])
     #expect(outcome.status == 0, "\(outcome.output)")
     #expect(outcome.output.hasPrefix("ok  "))
   }

@@ -11,7 +11,7 @@ import Testing
 @Suite("Tables of vectors")
 struct VectorTableTests {
   private static func paths() throws -> [String] {
-    try FileManager.default.subpathsOfDirectory(atPath: VectorFiles.folder.path()).sorted()
+    try FileManager.default.subpathsOfDirectory(atPath: VectorFiles.folder.path).sorted()
   }
 
   @Test("Each table names its origin, version and licence, and README.md has it with its rows")

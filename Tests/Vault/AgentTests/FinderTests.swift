@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Extents
 import Foundation
 import Testing
 
@@ -84,7 +85,8 @@ struct FinderTests {
       folder = try RuntimeFolder()
       place = try folder.place()
       let started = try AgentLauncher.start(
-        home: folder.home, executable: AgentProcess.binary, options: AgentOptions(), runtime: folder.path)
+        home: folder.home, executable: AgentProcess.binary, options: AgentOptions(), runtime: folder.path,
+        deadlineMilliseconds: Int(Patience.milliseconds))
       guard case .new(let child) = started else { throw POSIXError(.EEXIST) }
       process = child
       watchdog = try Watchdog(victim: child)

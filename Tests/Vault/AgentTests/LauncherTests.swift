@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Extents
 import Foundation
 import Keychains
 import MemorySearch
@@ -26,7 +27,8 @@ struct LauncherTests {
       executable: String = AgentProcess.binary, options: AgentOptions = AgentOptions()
     ) throws -> AgentLauncher.Started {
       let started = try AgentLauncher.start(
-        home: folder.home, executable: executable, options: options, runtime: folder.path)
+        home: folder.home, executable: executable, options: options, runtime: folder.path,
+        deadlineMilliseconds: Int(Patience.milliseconds))
       if case .new(let child) = started {
         let watchdog = try Watchdog(victim: child)
         children.withLock { $0.append((child, watchdog)) }
@@ -133,7 +135,9 @@ struct LauncherTests {
     let keys = someKeys()
     try launched.client().give(keys, binding: binding(), slot: UUID())
     kill(child, SIGSTOP)
-    #expect(throws: AgentError.notAnswering) { try launched.client().keys(.all, binding: binding()) }
+    let client = try launched.client()
+    client.deadlineMilliseconds = AgentClient.deadlineMilliseconds
+    #expect(throws: AgentError.notAnswering) { try client.keys(.all, binding: binding()) }
     // It holds its place: nobody takes over.
     #expect(try launched.start() == .alreadyThere)
     kill(child, SIGCONT)
@@ -169,12 +173,16 @@ struct LauncherTests {
     }
   }
 
-  @Test("Giving and getting leave no keys in the memory of who gave and got")
-  func clientMemory() throws {
-    let launched = try Launched()
-    _ = try launched.start()
-    let needles = try useKeys(launched)
-    for needle in needles { #expect(try ProcessMemory.places(of: needle) == []) }
+  @Test("Giving and getting leave no keys in the memory of who gave and got", .inTurn)
+  func clientMemory() async {
+    await #expect(processExitsWith: .success) {
+      recordingErrors {
+        let launched = try Launched()
+        _ = try launched.start()
+        let needles = try LauncherTests().useKeys(launched)
+        for needle in needles { try ProcessMemory.expectGone(needle) }
+      }
+    }
   }
 
   /// Gives and gets keys in frames that are gone afterwards.

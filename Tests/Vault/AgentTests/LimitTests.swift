@@ -2,6 +2,7 @@
 //
 // The limits of time, on a clock that the test moves; and what logind says, played by the test.
 
+import Extents
 import Foundation
 import Keychains
 import Testing
@@ -174,13 +175,13 @@ struct LimitTests {
     let begin = clock.now
     clock.wake(at: begin + 20_000_000)
     var polled = pollfd(fd: clock.descriptor, events: Int16(POLLIN), revents: 0)
-    #expect(poll(&polled, 1, 10_000) == 1)
+    #expect(poll(&polled, 1, Patience.milliseconds) == 1)
     #expect(clock.now >= begin + 20_000_000)
     clock.wake(at: nil)
     #expect(poll(&polled, 1, 0) == 0)
     // A moment that is over already.
     clock.wake(at: begin)
-    #expect(poll(&polled, 1, 10_000) == 1)
+    #expect(poll(&polled, 1, Patience.milliseconds) == 1)
   }
 
   @Test(

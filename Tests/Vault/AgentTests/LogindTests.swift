@@ -4,6 +4,7 @@
 
 #if Logind
   import DesktopBus
+  import Extents
   import Foundation
   import Keychains
   import PrivateBus
@@ -21,7 +22,7 @@
       let bus = try PrivateBus()
       try bus.startMock(.logind)
       let address = bus.address
-      served = try ServedHome { LogindWatch(bus: .address(address)) }
+      served = try ServedHome { LogindWatch(bus: .address(address), timeout: Patience.duration) }
       self.bus = bus
       client = try served.client()
       try client.give(someKeys(), binding: binding(), slot: UUID())
@@ -40,7 +41,7 @@
     private func inhibitors() throws -> [[BusValue]] {
       let answer = try bus.connect().call(
         "org.freedesktop.login1", path: "/org/freedesktop/login1", interface: Self.manager,
-        method: "ListInhibitors")
+        method: "ListInhibitors", timeout: Patience.duration)
       return try answer.value(0).elements().map { try $0.structure(count: 6) }
     }
 
@@ -67,7 +68,7 @@
       let path = try addSession("c1", user: geteuid())
       try bus.connect().call(
         "org.freedesktop.login1", path: path, interface: Self.session, method: "SetLockedHint",
-        [.boolean(true)])
+        [.boolean(true)], timeout: Patience.duration)
       try served.wait(for: .locked)
     }
 

@@ -161,11 +161,13 @@ struct ProcessTests {
     let passcode = Array(someKeys().prefix(32))
     let other = hex(someKeys().prefix(32))
     let seconds = end == "end" ? 2 : 3600
-    let answers = try agent.ask([
-      "give \(hex(someKeys()))", "keep \(seconds) \(hex(passcode))", "get 4", "get 3",
-    ])
-    #expect(answers.prefix(3) == ["done", "done", "4 \(hex(passcode))"])
+    var requests = ["give \(hex(someKeys()))", "keep \(seconds) \(hex(passcode))"]
+    // Two seconds may be over before it is asked for.
+    if end != "end" { requests.append("get 4") }
+    let answers = try agent.ask(requests + ["get 3"])
+    #expect(answers.prefix(2) == ["done", "done"])
     if end != "end" {
+      #expect(answers[2] == "4 \(hex(passcode))")
       let found = try view.search(passcode)
       #expect(found.readByteCount > 1_000_000 && found.places.count == 2, "\(found.places)")
     }

@@ -4,6 +4,7 @@
 // test plays. It ends with its last reference.
 
 import CSystem
+import Extents
 import Foundation
 import Keychains
 import Primitives
@@ -215,22 +216,19 @@ final class ServedHome: @unchecked Sendable {
 }
 
 extension AgentClient {
-  /// The agent at its place; nil when there is none, or it takes nobody in.
-  static func connect(_ place: AgentPlace) -> AgentClient? { try? find(place.socket) }
+  /// The agent at its place; nil when there is none, or it takes nobody in. It is waited for without a limit.
+  static func connect(_ place: AgentPlace) -> AgentClient? {
+    let client = try? find(place.socket)
+    client?.deadlineMilliseconds = Int(Patience.milliseconds)
+    return client
+  }
 }
 
-/// Waits until something is so; half a minute is far more than anything here takes.
+/// Waits until something is so.
 func eventually(
   _ isSo: () throws -> Bool, sourceLocation: SourceLocation = #_sourceLocation
 ) throws {
-  let end = ContinuousClock.now.advanced(by: .seconds(30))
-  while try !isSo() {
-    guard ContinuousClock.now < end else {
-      Issue.record("waited in vain", sourceLocation: sourceLocation)
-      return
-    }
-    usleep(1_000)
-  }
+  if try !Patience.until(isSo) { Issue.record("waited in vain", sourceLocation: sourceLocation) }
 }
 
 /// Two random class keys.

@@ -196,14 +196,18 @@ struct CaptureLabelTests {
     try check()
   }
 
-  @Test("After a change the keys that sealed it are nowhere in memory")
-  func memory() throws {
-    let fixture = try CaptureFixture()
-    let id = try add(fixture, Self.label)
-    let needles = try needles(fixture)
-    try change(fixture, id)
-    fixture.store.clearCache()
-    for needle in needles { #expect(try ProcessMemory.places(of: needle) == []) }
+  @Test("After a change the keys that sealed it are nowhere in memory", .inTurn)
+  func memory() async {
+    await #expect(processExitsWith: .success) {
+      recordingErrors {
+        let (tests, fixture) = (CaptureLabelTests(), try CaptureFixture())
+        let id = try tests.add(fixture, CaptureLabelTests.label)
+        let needles = try tests.needles(fixture)
+        try tests.change(fixture, id)
+        fixture.store.clearCache()
+        for needle in needles { try ProcessMemory.expectGone(needle) }
+      }
+    }
   }
 
   @inline(never)

@@ -17,8 +17,11 @@ struct ModeTests {
   private func finger(
     _ event: ScriptedFingerprintReader.Event, in coffer: Coffer, _ custody: PrivateKeyCustody
   ) throws -> CustodyAuthorization {
+    var limits = AuthenticationLimits()
+    limits.contextLifetime = AuthenticationLimits.longestContextLifetime
     let authenticator = UserAuthenticator(
-      prompt: ScriptedPrompt(), reader: ScriptedFingerprintReader(events: [event, event, event]))
+      prompt: ScriptedPrompt(), reader: ScriptedFingerprintReader(events: [event, event, event]),
+      limits: limits)
     let context = try authenticator.evaluate(.deviceOwnerWithBiometrics, passcode: PromptRequest("finger")) {
       _ in false
     }

@@ -40,7 +40,7 @@
       try fixture.wrapWithFinger(1)
       let stranger = CustodyAuthorization(owner: .init(.init(zeroed: 32)))
       #expect(throws: CustodyError.enclave(.wrongPasscode)) { try fixture.read(0, stranger) }
-      let otherKey = try FingerKey(FingerKey.generate()).verifier(until: .now.advanced(by: .seconds(60)))
+      let otherKey = try FingerKey(FingerKey.generate()).verifier(until: .now.advanced(by: .seconds(6_000)))
       #expect(throws: CustodyError.enclave(.biometryRefused)) {
         try fixture.read(0, CustodyAuthorization(finger: otherKey))
       }

@@ -200,7 +200,7 @@ final class CustodyFixture {
   }
 
   func verifier() throws -> FingerVerifier {
-    try CustodyItems(keychain).fingerKey().verifier(until: .now.advanced(by: .seconds(60)))
+    try CustodyItems(keychain).fingerKey().verifier(until: .now.advanced(by: .seconds(6_000)))
   }
 
   // MARK: Keys

@@ -53,7 +53,7 @@ struct CustodyTests {
     #expect(throws: CustodyError.passcodeRequired) { try fixture.read(0, CustodyAuthorization()) }
     #expect(throws: CustodyError.enclave(.wrongPasscode)) { try fixture.read(0, stranger) }
     #expect(throws: CustodyError.missing) { try fixture.read(1, fixture.passcode) }
-    let otherKey = try FingerKey(FingerKey.generate()).verifier(until: .now.advanced(by: .seconds(60)))
+    let otherKey = try FingerKey(FingerKey.generate()).verifier(until: .now.advanced(by: .seconds(6_000)))
     #expect(throws: CustodyError.enclave(.biometryRefused)) {
       try fixture.read(0, CustodyAuthorization(finger: otherKey))
     }

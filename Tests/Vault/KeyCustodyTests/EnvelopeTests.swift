@@ -26,7 +26,7 @@ struct EnvelopeTests {
   }
 
   private func open(_ bytes: [UInt8]) throws -> [UInt8] {
-    let verifier = try finger.verifier(until: .now.advanced(by: .seconds(60)))
+    let verifier = try finger.verifier(until: .now.advanced(by: .seconds(6_000)))
     let envelope = try PrivateKeyEnvelope(bytes.span.bytes)
     let secret = try envelope.open(in: enclave, authorization: .biometry(verifier))
     return secret.withBytes { [UInt8](copying: $0) }

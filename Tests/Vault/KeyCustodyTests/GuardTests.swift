@@ -228,11 +228,15 @@
       return (gone, try ProcessMemory.places(of: gone[1].1).count)
     }
 
-    @Test("No PIN and no guard key stays, once they were used")
-    func nothingStays() throws {
-      let (gone, seen) = try usePIN()
-      #expect(seen > 0, "the search finds what is there")
-      for (name, needle) in gone { #expect(try ProcessMemory.places(of: needle) == [], "\(name)") }
+    @Test("No PIN and no guard key stays, once they were used", .inTurn)
+    func nothingStays() async {
+      await #expect(processExitsWith: .success) {
+        recordingErrors {
+          let (gone, seen) = try GuardTests().usePIN()
+          #expect(seen > 0, "the search finds what is there")
+          for (name, needle) in gone { try ProcessMemory.expectGone(needle, "\(name)") }
+        }
+      }
     }
 
     // MARK: Changes that fail

@@ -223,9 +223,15 @@
       return gone
     }
 
-    @Test("No secret of a key and no guard key stays, once they were used")
-    func nothingStays() throws {
-      for (name, needle) in try use() { #expect(try ProcessMemory.places(of: needle) == [], "\(name)") }
+    @Test("No secret of a key and no guard key stays, once they were used", .inTurn)
+    func nothingStays() async {
+      await #expect(processExitsWith: .success) {
+        recordingErrors {
+          for (name, needle) in try SecurityKeyGuardTests().use() {
+            try ProcessMemory.expectGone(needle, "\(name)")
+          }
+        }
+      }
     }
 
     // MARK: Changes that fail

@@ -118,6 +118,6 @@ struct WorkedExampleTests {
 
   private func finger() throws -> CustodyAuthorization {
     let key = try FingerKey(secret("finger-key"))
-    return CustodyAuthorization(finger: try key.verifier(until: .now.advanced(by: .seconds(60))))
+    return CustodyAuthorization(finger: try key.verifier(until: .now.advanced(by: .seconds(6_000))))
   }
 }

@@ -3,6 +3,7 @@
 // What only the Secret Service's keychain must do; what every store must do runs over it in the other suites.
 
 #if SecretService
+  import Extents
   import Foundation
   import Keychains
   import Primitives
@@ -69,7 +70,9 @@
         #expect(throws: KeychainError.serviceUnavailable) { try coffer.keychain.items() }
         #expect(throws: KeychainError.serviceUnavailable) { try coffer.set("two", [2]) }
         #expect(throws: KeychainError.serviceUnavailable) { try coffer.keychain.remove() }
-        #expect(throws: KeychainError.serviceUnavailable) { try coffer.keychain.unlock(timeout: .seconds(1)) }
+        #expect(throws: KeychainError.serviceUnavailable) {
+          try coffer.keychain.unlock(timeout: Patience.duration)
+        }
       }
       try bus.stopKeyring()
       expectUnavailable()
@@ -108,10 +111,12 @@
       try OddService.start(on: bus, isLocked: true, unlockPrompt: "/p", unlocks: unlocks)
       let coffer = try ServiceCoffer(bus)
       if unlocks {
-        try coffer.keychain.unlock(timeout: .seconds(20))
+        try coffer.keychain.unlock(timeout: Patience.duration)
         #expect(try coffer.keychain.items().isEmpty)
       } else {
-        #expect(throws: KeychainError.serviceLocked) { try coffer.keychain.unlock(timeout: .seconds(20)) }
+        #expect(throws: KeychainError.serviceLocked) {
+          try coffer.keychain.unlock(timeout: Patience.duration)
+        }
         #expect(throws: KeychainError.serviceLocked) { try coffer.keychain.items() }
       }
     }
@@ -120,7 +125,7 @@
     func unlockingForReal() throws {
       let bus = try bus()
       let coffer = try ServiceCoffer(bus)
-      try coffer.keychain.unlock(timeout: .seconds(20))
+      try coffer.keychain.unlock(timeout: Patience.duration)
       try Collection(bus).lock()
       // No program for dialogues is on this bus.
       #expect(throws: KeychainError.serviceLocked) { try coffer.keychain.unlock(timeout: .milliseconds(300)) }
@@ -353,7 +358,7 @@
         method: "GetConnectionUnixProcessID", [.string(PrivateBus.secretService)]
       ).value(0).uint32()
       #expect(kill(pid_t(processID), SIGKILL) == 0)
-      for _ in 0..<1_000 where bus.keyringDeath == nil { usleep(10_000) }
+      _ = Patience.until { bus.keyringDeath != nil }
       #expect(bus.keyringDeath?.hasPrefix("status 137;") == true)
     }
 

@@ -36,7 +36,16 @@ struct CaptureSyncTests {
       for coffer in [first, second] { #expect(try coffer.sync(at: folder.remote).outcome == .complete) }
     }
     #expect(try first.labels() == second.labels())
+    #expect(try first.coffer.captures.list().map(\.id) == second.coffer.captures.list().map(\.id))
     #expect(try first.coffer.account.open().status().words == second.coffer.account.open().status().words)
+  }
+
+  @Test("Captures of one second are listed in one order on both, wherever they were taken")
+  func sameOrder() throws {
+    let ids = try [first, second, first].map { try $0.take(photoByteCount: 4_000) }
+    try link()
+    try settle()
+    for coffer in [first, second] { #expect(try coffer.coffer.captures.list().map(\.id) == ids.reversed()) }
   }
 
   @Test("A capture comes with its title and small parts; its photo when somebody asks for it, bit for bit")

@@ -127,6 +127,18 @@ struct SyncedCoffer {
     return shown
   }
 
+  /// The messages as a list shows them.
+  func listed(_ order: Vault.Order = .date, limit: Int? = nil, isReversed: Bool = false) throws -> [MessageID]
+  {
+    var ids: [MessageID] = []
+    _ = try coffer.vault.find(.init(nil, .init(limit: limit, order: order, isReversed: isReversed))) {
+      id, _, _ in
+      ids.append(id)
+      return true
+    }
+    return ids
+  }
+
   /// The messages in the trash.
   func trash() throws -> Set<MessageID> {
     var ids: Set<MessageID> = []

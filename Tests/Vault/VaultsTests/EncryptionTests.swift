@@ -122,36 +122,16 @@ struct EncryptionTests {
     #expect(Set(nonces).count == nonces.count)
   }
 
-  @Test("Ten thousand messages are encrypted at 100 a second and decrypted at 200 a second, or faster")
-  func throughput() throws {
+  @Test("Ten thousand messages are encrypted, and decrypted one after the other with one cipher")
+  func manyMessages() throws {
     let key = SymmetricKey()
-    let clock = ContinuousClock()
-    var sealed: [EncryptedMessage] = []
-    let encrypting = try clock.measure { for _ in 0..<10_000 { sealed.append(try encrypt("hello", key)) } }
+    let sealed = try (0..<10_000).map { try encrypt("hello \($0)", key) }
     var encryption = MessageEncryption()
-    let decrypting = try clock.measure {
-      for message in sealed { _ = try encryption.decrypt(message, timestamp: Self.time, key: key) }
+    for (number, message) in sealed.enumerated() {
+      let opened = try encryption.decrypt(message, timestamp: Self.time, key: key)
+      let isSame = opened.content.withBytes { [UInt8](copying: $0) } == Array("hello \(number)".utf8)
+      try #require(isSame, "message \(number)")
     }
-    #expect(encrypting < .seconds(100) && decrypting < .seconds(50))
-  }
-
-  @Test("A key is derived from a passphrase in less than a second")
-  func derivation() throws {
-    let salt = [UInt8](repeating: 0xAB, count: 32)
-    var fastest = Duration.seconds(60)
-    // The fastest of three: other tests run at the same time.
-    for _ in 0..<3 {
-      var key = [UInt8](repeating: 0, count: 32)
-      let time = try ContinuousClock().measure {
-        try key.withMutableRawSpan { key in
-          try PBKDF2.hmacSHA256(
-            password: Array("TestPass123!".utf8).span.bytes, salt: salt.span.bytes,
-            rounds: PBKDF2.passphraseIterations, into: &key)
-        }
-      }
-      fastest = min(fastest, time)
-    }
-    #expect(fastest < .seconds(1))
   }
 
   private func encrypt(_ text: String, _ key: borrowing SymmetricKey) throws -> EncryptedMessage {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Extents
 import Foundation
 import Testing
 
@@ -10,7 +11,7 @@ struct AccountScenarioTests {
     let given = ProcessInfo.processInfo.environment["COFFER_SCENARIOS"]?.split(separator: ":").compactMap {
       UInt64($0)
     }
-    guard let given, given.count == 2 else { return Array(1...4) }
+    guard let given, given.count == 2 else { return Shares("whole coffers", count: 4).seeds(1..<5) }
     return Array(given[0]..<given[0] + given[1])
   }()
 
