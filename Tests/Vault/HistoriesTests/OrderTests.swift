@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Extents
 import Testing
 
 @testable import HistoriesSimulator
