@@ -6,8 +6,8 @@
 //
 // MODULES=Secrets,OpenPGP in the environment leaves only the tests of these modules and what they need
 // (`scripts/test --module`); FUZZ adds the fuzz targets (`scripts/fuzz`); BENCHMARKS adds the benchmarks of what is not
-// public (`scripts/bench`); OPTIMIZED optimizes modules in a debug build: `computing` those that tests would wait for
-// (`scripts/test`), any other word all of them (`scripts/test --sanitize`); SMALL makes small what need not be fast (`scripts/package`).
+// public (`scripts/bench`); OPTIMIZED=computing optimizes those modules alone that tests would wait for, and what we depend
+// on (`scripts/test`): optimizing all takes four times as long to compile; SMALL makes small what need not be fast (`scripts/package`).
 
 import PackageDescription
 
@@ -23,14 +23,10 @@ let strict: [SwiftSetting] =
 /// Not built small where the others are.
 let fast = ["Secrets", "Primitives", "PostQuantum", "OpenPGP", "SearchIndex", "Storage", "Vaults"]
 /// Optimized in the build of the tests, which would wait for them.
-let computing = ["Secrets", "Primitives", "PostQuantum", "Histories"]
-func optimized(_ name: String) -> [SwiftSetting] {
-  switch Context.environment["OPTIMIZED"] {
-  case nil: []
-  case "computing": computing.contains(name) ? [.unsafeFlags(["-O"])] : []
-  default: [.unsafeFlags(["-O"])]
-  }
-}
+let computing = ["Secrets", "Primitives", "PostQuantum", "Keychains", "CrashDisk"]
+let unoptimized: [SwiftSetting] =
+  Context.environment["OPTIMIZED"] == "computing" ? [.unsafeFlags(["-Onone"])] : []
+func optimized(_ name: String) -> [SwiftSetting] { computing.contains(name) ? [] : unoptimized }
 let small: [SwiftSetting] = Context.environment["SMALL"] == nil ? [] : [.unsafeFlags(["-Osize"])]
 
 /// Tests keep the language mode and the warnings, and may use pointers without ceremony.
@@ -72,7 +68,7 @@ func tests(
 ) -> Target {
   .testTarget(
     name: name, dependencies: dependencies, path: "Tests/\(layer.rawValue)/\(name)", exclude: exclude,
-    swiftSettings: strictTests)
+    swiftSettings: strictTests + unoptimized)
 }
 
 /// What the tests of several modules share; no product.
@@ -81,13 +77,14 @@ func support(
 ) -> Target {
   .target(
     name: name, dependencies: dependencies, path: "Tests/Support/\(name)", exclude: exclude,
-    swiftSettings: strictTests + (Context.environment["OPTIMIZED"] == nil ? [] : [.unsafeFlags(["-O"])]))
+    swiftSettings: strictTests + optimized(name))
 }
 
 /// A program that tests start.
 func probe(_ name: String, path: String, _ dependencies: [Target.Dependency]) -> Target {
   .executableTarget(
-    name: name, dependencies: dependencies, path: "Tests/Support/\(path)", swiftSettings: strictTests)
+    name: name, dependencies: dependencies, path: "Tests/Support/\(path)",
+    swiftSettings: strictTests + unoptimized)
 }
 
 /// Back ends that need a library of the system or the desktop; a target has them when the trait is on.
@@ -335,7 +332,8 @@ let package = Package(
     tests(
       "SOPCommandsTests", in: .openPGP,
       [
-        "coffer-sop", "SOPCommands", "OpenPGP", "Secrets", "Primitives", "MemorySearch", "Repository",
+        "coffer-sop", "Extents", "SOPCommands", "OpenPGP", "Secrets", "Primitives", "MemorySearch",
+        "Repository",
         "TestVectors",
       ]),
     tests("StorageTests", in: .platform, ["Storage", "TemporaryHomes", grdb, sqlite]),
@@ -375,7 +373,7 @@ let package = Package(
       ["Extents", "Editing", "Secrets", "MemorySearch", "PseudoTerminals", "editor-probe"]),
     tests(
       "MessageFormatsTests", in: .vault,
-      ["MessageFormats", "Secrets", "SeededGenerators", "SpecExamples", "Texts"]),
+      ["Extents", "MessageFormats", "Secrets", "SeededGenerators", "SpecExamples", "Texts"]),
     tests(
       "KeychainsTests", in: .vault,
       sealed + [
@@ -387,7 +385,7 @@ let package = Package(
     tests(
       "SearchIndexTests", in: .vault,
       [
-        "SearchIndex", "MessageFormats", "Storage", "Primitives", "Secrets", "MemorySearch",
+        "Extents", "SearchIndex", "MessageFormats", "Storage", "Primitives", "Secrets", "MemorySearch",
         "SpecExamples", "TemporaryHomes", "SeededGenerators",
       ]),
     // Its tests play few scenarios; scripts/simulate plays thousands with the same target.
@@ -400,7 +398,8 @@ let package = Package(
     tests(
       "VaultsTests", in: .vault,
       sealed + [
-        "Vaults", "SearchIndex", "MessageFormats", "Texts", "CFaultVFS", "SeededGenerators", "MemorySearch",
+        "Extents", "Vaults", "SearchIndex", "MessageFormats", "Texts", "CFaultVFS", "SeededGenerators",
+        "MemorySearch",
         "SpecExamples", "TemporaryHomes", "TestVectors", sqlite, "InMemoryKeychains",
       ]),
     tests(
@@ -419,7 +418,7 @@ let package = Package(
       ]),
     tests(
       "IdentitiesTests", in: .vault,
-      protected + ["Identities", "KeyCustody", "MemorySearch", "TemporaryHomes"]),
+      protected + ["Extents", "Identities", "KeyCustody", "MemorySearch", "TemporaryHomes"]),
     tests("ContactsTests", in: .vault, protected + ["Contacts", "SpecExamples", "TemporaryHomes"]),
     tests(
       "CorrespondenceTests", in: .vault,
@@ -446,7 +445,7 @@ let package = Package(
     tests(
       "CofferKitTests", in: .vault,
       protected + [
-        "CofferKit", "Agent", "Captures", "Identities", "Vaults", "MessageFormats", "KeyCustody",
+        "Extents", "CofferKit", "Agent", "Captures", "Identities", "Vaults", "MessageFormats", "KeyCustody",
         "UserAuthentication", "SoftwareTPM", "TemporaryHomes", sqlite, "InMemoryKeychains", "ScriptedPrompts",
         "LoggedLines",
       ]),
@@ -471,7 +470,8 @@ let package = Package(
         "MessageFormats", "CSystem",
         "AgentLeash", "Extents", "Repository", "SoftwareTPM", sqlite, "SeededGenerators", "SmallDisks",
       ]),
-    tests("LeakTests", in: .system, ["leak-probe", "MemorySearch", "SoftwareTPM", "TemporaryHomes"]),
+    tests(
+      "LeakTests", in: .system, ["Extents", "leak-probe", "MemorySearch", "SoftwareTPM", "TemporaryHomes"]),
     tests("RepositoryTests", in: .system, ["Extents", "Repository", "TestVectors"]),
   ]
 )

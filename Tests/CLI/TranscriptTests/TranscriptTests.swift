@@ -52,7 +52,7 @@ struct TranscriptTests {
       "there is no command at \(Self.coffer.path); build it, or name one in COFFER_BINARY")
   }
 
-  @Test("The session goes as written", arguments: Shares("sessions", count: 2).of(try names(withChip: false)))
+  @Test("The session goes as written", arguments: Shares("sessions", count: 4).of(try names(withChip: false)))
   func session(name: String) throws { try run(name) }
 
   @Test(

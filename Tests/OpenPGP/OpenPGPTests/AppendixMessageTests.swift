@@ -2,6 +2,7 @@
 //
 // RFC 9580, appendix A.8 to A.12: encrypted messages of the standard itself.
 
+import Extents
 import Primitives
 import Secrets
 import TestVectors
@@ -38,10 +39,13 @@ struct AppendixMessageTests {
       ("A.09.5.skesk6-aead-eax.asc", EncryptionFormat.version2(AEADCiphersuite(.aes128, .eax))),
       ("A.10.5.skesk6-aead-ocb.asc", .version2(AEADCiphersuite(.aes128, .ocb))),
       ("A.11.5.skesk6-aead-gcm.asc", .version2(AEADCiphersuite(.aes128, .gcm))),
-      ("A.12.1.skesk4-argon2-aes128.asc", .version1(.aes128)),
-      ("A.12.2.skesk4-argon2-aes192.asc", .version1(.aes192)),
-      ("A.12.3.skesk4-argon2-aes256.asc", .version1(.aes256)),
-    ])
+    ]
+      // 2 GiB each.
+      + Shares("A.12, messages", count: 3).of([
+        ("A.12.1.skesk4-argon2-aes128.asc", EncryptionFormat.version1(.aes128)),
+        ("A.12.2.skesk4-argon2-aes192.asc", .version1(.aes192)),
+        ("A.12.3.skesk4-argon2-aes256.asc", .version1(.aes256)),
+      ]))
   func passwords(_ file: String, _ format: EncryptionFormat) throws {
     var decryption = MessageDecryption()
     decryption.passwords = [SharedSecretBytes(SecretBytes(copying: Array("password".utf8).span.bytes))]

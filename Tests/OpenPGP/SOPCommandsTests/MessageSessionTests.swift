@@ -2,6 +2,7 @@
 //
 // Sessions with encrypted messages.
 
+import Extents
 import Testing
 
 @testable import SOPCommands
@@ -18,7 +19,9 @@ struct MessageSessionTests {
   }
 
   @Test(
-    "A message opens with each of its keys, passwords and its session key", arguments: ["rfc4880", "rfc9580"])
+    "A message opens with each of its keys, passwords and its session key",
+    // A password of the newer profile takes 512 MiB, each time.
+    arguments: Shares("passwords of messages", count: 2).of(["rfc4880", "rfc9580"]))
   func ways(profile: String) throws {
     let fixture = try SOPFixture()
     try fixture.makeKey("alice", ["--profile=\(profile)"])

@@ -2,6 +2,7 @@
 //
 // Faults of other commands that show only in the whole process.
 
+import Extents
 import OpenPGP
 import Testing
 
@@ -10,7 +11,7 @@ import Testing
 struct PitfallTests {
   @Test(
     "Plaintext released before the tag is checked: not of a long message, from a file or through a pipe",
-    arguments: ["rfc4880", "rfc9580"])
+    arguments: Shares("early release", count: 2).of(["rfc4880", "rfc9580"]))
   func earlyRelease(profile: String) throws {
     let fixture = try SOPFixture()
     try fixture.makeKey("alice", ["--profile=\(profile)"])
@@ -31,10 +32,10 @@ struct PitfallTests {
 
   @Test(
     "Large files exhaust memory: nothing holds 96 MiB in 64",
-    arguments: [
+    arguments: Shares("memory of large files", count: 4).of([
       "encrypt --no-armor alice.cert", "sign alice.key", "inline-sign --no-armor alice.key",
       "verify signature alice.cert",
-    ])
+    ]))
   func memoryOfInput(words: String) throws {
     let fixture = try SOPFixture()
     try fixture.makeKey("alice")
@@ -52,10 +53,10 @@ struct PitfallTests {
 
   @Test(
     "Large messages exhaust memory: nothing holds 96 MiB in 64",
-    arguments: [
+    arguments: Shares("memory of large messages", count: 3).of([
       ("encrypt alice.cert", "decrypt alice.key"), ("inline-sign alice.key", "inline-verify alice.cert"),
       ("inline-sign alice.key", "inline-detach --signatures-out=signatures"),
-    ])
+    ]))
   func memoryOfOutput(making: String, reading: String) throws {
     let fixture = try SOPFixture()
     try fixture.makeKey("alice")

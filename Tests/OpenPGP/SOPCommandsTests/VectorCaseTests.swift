@@ -4,6 +4,7 @@
 // when the same input unspoilt is accepted, and when no plaintext came out. `scripts/run-cases` does the same by
 // hand, with any command.
 
+import Extents
 import Foundation
 import Synchronization
 import TestVectors
@@ -26,7 +27,9 @@ struct VectorCaseTests {
     Dictionary(uniqueKeysWithValues: try cases().map { ($0.name, $0) })
   }
 
-  @Test("A case of several implementations ends as they agree", arguments: try cases())
+  @Test(
+    "A case of several implementations ends as they agree",
+    arguments: Shares("cases of several implementations", count: 4).of(try cases()))
   func agreed(row: Case) throws {
     let outcome = try Self.outcome(of: row)
     let about = Comment(rawValue: row["about"].isEmpty ? row["command"] : row["about"])

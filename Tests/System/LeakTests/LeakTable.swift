@@ -3,11 +3,12 @@
 // The table: operation, secrets searched, hits in memory, core and files, and hits of libraries.
 
 import Dispatch
+import Extents
 import Foundation
 import SoftwareTPM
 import Synchronization
 
-/// What all operations left behind.
+/// What all operations left behind, or in the extents below `full` a share of them.
 struct LeakTable: Sendable {
   /// In the probe's order. A run that failed is an error; one that was left out says why.
   let rows: [Row]
@@ -30,7 +31,8 @@ struct LeakTable: Sendable {
 
   private init() throws {
     control = try LeakRun("deliberate-leak")
-    let operations = try Probe.operations().filter { $0.need != "control" }
+    let operations = Shares("operations searched for leaks", count: 4).of(
+      try Probe.operations().filter { $0.need != "control" })
     let chip = SoftwareTPM.isInstalled ? try SoftwareTPM() : nil
     // Several operations offer a wrong PIN, and all share the chip.
     try chip?.setLockout(tries: 30)

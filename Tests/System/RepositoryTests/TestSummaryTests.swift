@@ -64,7 +64,7 @@ struct TestSummaryTests {
     let outcome = try summary(
       of: Self.good + [Self.test("F", "Crash"), Self.started("F"), #"{"kind":"event","payl"#], status: 1)
     #expect(outcome.status == 1)
-    #expect(outcome.lines.last?.hasPrefix("FAILED: the run did not come to its end") == true)
+    #expect(outcome.lines.last?.hasPrefix("FAILED: did not come to an end: some") == true)
     #expect(outcome.lines.contains("  Crash"))
     // Whatever the status was.
     #expect(try summary(of: Self.good, status: 0).status == 1)
@@ -73,7 +73,7 @@ struct TestSummaryTests {
   @Test("An empty run, one whose sum is wrong, and one that failed without a failed test are no success")
   func odd() throws {
     for (events, status, said) in [
-      ([], 0, "did not come to its end"), ([Self.end(0)], 0, "no test has a name that matches"),
+      ([], 0, "did not come to an end: some"), ([Self.end(0)], 0, "no test has a name that matches"),
       (Self.good + [Self.end(7)], 0, "the run had 7 tests"),
       (Self.good + [Self.end(5, symbol: "fail")], 0, "the run says that it failed"),
       (Self.good + [Self.end(5)], 139, "failed with status 139"),
@@ -85,11 +85,24 @@ struct TestSummaryTests {
     }
   }
 
-  @Test("A build that failed leaves no report, and is no success")
+  @Test("Tests that did not begin leave no report, and are no success")
   func noReport() throws {
-    let outcome = try runScript("test-summary", ["/nonexistent/events", "1"])
-    #expect(outcome.status == 1)
-    #expect(outcome.output.hasPrefix("FAILED: the run did not come to its end"))
+    for status in [0, 1] {
+      let outcome = try runScript("test-summary", ["/nonexistent", "\(status)"])
+      #expect(outcome.status == 1)
+      #expect(outcome.output.hasPrefix("FAILED: no test has a name that matches"))
+    }
+  }
+
+  @Test("Each process is counted, and each has to come to its end")
+  func processes() throws {
+    let other = [Self.test("M", "Middle"), Self.started("M"), Self.passed("M")]
+    let good = try summary(of: ["one": Self.good + [Self.end(5)], "two": other + [Self.end(1)]], status: 0)
+    #expect(good.status == 0)
+    #expect(good.lines.last == "4 passed, 0 failed, 2 skipped")
+    let cut = try summary(of: ["one": Self.good + [Self.end(5)], "two": other], status: 0)
+    #expect(cut.status == 1)
+    #expect(cut.lines.last?.hasPrefix("FAILED: did not come to an end: two") == true)
   }
 
   // MARK: Reports
@@ -120,10 +133,18 @@ struct TestSummaryTests {
   }
 
   private func summary(of events: [String], status: Int) throws -> (status: Int32, lines: [String]) {
-    let file = FileManager.default.temporaryDirectory.appending(path: "events-\(UUID().uuidString)")
-    try Data(events.map { $0 + "\n" }.joined().utf8).write(to: file)
-    defer { try? FileManager.default.removeItem(at: file) }
-    let outcome = try runScript("test-summary", [file.path(), "\(status)"])
+    try summary(of: ["some": events], status: status)
+  }
+
+  private func summary(of events: [String: [String]], status: Int) throws -> (status: Int32, lines: [String])
+  {
+    let folder = FileManager.default.temporaryDirectory.appending(path: "events \(UUID().uuidString)")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(at: folder) }
+    for (name, lines) in events {
+      try Data(lines.map { $0 + "\n" }.joined().utf8).write(to: folder.appending(path: "\(name).events"))
+    }
+    let outcome = try runScript("test-summary", [folder.path(percentEncoded: false), "\(status)"])
     return (outcome.status, outcome.output.split(separator: "\n").map(String.init))
   }
 }

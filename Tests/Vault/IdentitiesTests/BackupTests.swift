@@ -2,6 +2,7 @@
 //
 // Backups and what is taken from files: a backup on one machine is the same identity on another.
 
+import Extents
 import Foundation
 import Identities
 import KeyCustody
@@ -40,7 +41,7 @@ struct BackupTests {
 
   @Test(
     "A backup of either profile is the same identity elsewhere, and its date is noted",
-    arguments: [true, false])
+    arguments: Shares("identity backups", count: 2).of([true, false]))
   func roundTrip(isUniversal: Bool) throws {
     let fixture = try IdentityFixture()
     let ada = try fixture.generate("Ada <ada@example.org>", isUniversal: isUniversal)

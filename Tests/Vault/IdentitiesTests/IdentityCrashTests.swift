@@ -3,6 +3,7 @@
 // The process ends before any one write of an operation. After recovery a key is listed exactly when it is in custody
 // (Specs/envelopes.md, "Key and metadata").
 
+import Extents
 import Foundation
 import Identities
 import KeyCustody
@@ -14,6 +15,7 @@ import Testing
 struct IdentityCrashTests {
   /// More writes than an operation makes.
   private static let limit = 20
+  private static let points = Shares("identities, failing writes", count: 4).of(0..<limit)
 
   @Test(
     "Making one: afterwards there is all of it or nothing, and all if it was reported", arguments: 0..<limit)
@@ -63,7 +65,7 @@ struct IdentityCrashTests {
 
   @Test(
     "A change: private part and metadata say the same, that before or that after, and that after if reported",
-    arguments: 0..<limit, changes.indices)
+    arguments: points, changes.indices)
   func change(writes: Int, index: Int) throws {
     let (change, isMade) = Self.changes[index]
     let fixture = try IdentityFixture()
@@ -88,7 +90,7 @@ struct IdentityCrashTests {
 
   @Test(
     "Replacing one by another: private part and metadata say the same; both say it if reported, else not both or both",
-    arguments: 0..<limit)
+    arguments: points)
   func replace(writes: Int) throws {
     let fixture = try IdentityFixture()
     let (old, new) = (try fixture.generate("Old"), try fixture.generate("New", isUniversal: false))
@@ -113,7 +115,7 @@ struct IdentityCrashTests {
   }
 
   @Test(
-    "Taking two keys from a file: both are here or none, and both if that was reported", arguments: 0..<limit)
+    "Taking two keys from a file: both are here or none, and both if that was reported", arguments: points)
   func importing(writes: Int) throws {
     let source = try IdentityFixture()
     let folder = source.home.path

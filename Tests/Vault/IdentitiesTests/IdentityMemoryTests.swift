@@ -3,6 +3,7 @@
 // After an identity was made, listed, shown, given out, backed up, changed, taken from its backup and deleted, its private part is not in the memory of the
 // process.
 
+import Extents
 import Foundation
 import Identities
 import MemorySearch
@@ -42,7 +43,9 @@ struct IdentityMemoryTests {
     return (needle, seen)
   }
 
-  @Test("Nothing of a private part stays, in either profile", arguments: [true, false])
+  @Test(
+    "Nothing of a private part stays, in either profile",
+    arguments: Shares("memory of identities", count: 2).of([true, false]))
   func nothingStays(isUniversal: Bool) async {
     await #expect(processExitsWith: .success) { [isUniversal] in
       recordingErrors {

@@ -2,6 +2,7 @@
 //
 // Stores that were changed behind the service's back, and writers that meet in one store.
 
+import Extents
 import Foundation
 @testable import Keychains
 import Storage
@@ -94,7 +95,7 @@ struct KeychainIndexTests {
     let shelf = try filled(store)
     for account in ["one", "app.rial.keychain.index.2"] {
       let item = try #require(try shelf.item(account))
-      for offset in 0..<item.sealed.count {
+      for offset in Shares("keychain index, changed bytes", count: 4).of(0..<item.sealed.count) {
         var changed = item
         changed.sealed[offset] ^= 0x01
         try shelf.tamper(.set(changed))

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Extents
 import Foundation
 import SeededGenerators
 import Testing
@@ -81,9 +82,9 @@ struct AnalyserTests {
 
   @Test("every piece of a dense run is found, and nothing else")
   func dense() {
-    var random = SeededGenerator(run: 7)
     let letters = Array("日本語한글かなไทยខ្មែရမြ".unicodeScalars)
-    for _ in 0..<300 {
+    for number in Shares("dense runs", count: 4).of(UInt64(0)..<300) {
+      var random = SeededGenerator(run: 7_000 + number)
       let run = String(
         String.UnicodeScalarView((0..<9).map { _ in letters.randomElement(using: &random)! }))
       let scalars = Array(fold(run).unicodeScalars)

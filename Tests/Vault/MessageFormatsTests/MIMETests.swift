@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Extents
 import Foundation
 import MessageFormats
 import SeededGenerators
@@ -227,7 +228,7 @@ struct MIMETests {
     let scratch = Scratch()
     var query = query(["e\u{301}x", "word"])
     var batch: [UInt8] = []
-    for seed in 0..<10_000 {
+    for seed in Shares("mails of noise", count: 8).of(0..<10_000) {
       var random = SeededGenerator(run: UInt64(seed))
       var mail: [UInt8] = []
       for _ in 0..<Int.random(in: 0...24, using: &random) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Extents
 import Foundation
 import MessageFormats
 import SeededGenerators
@@ -78,7 +79,9 @@ struct RoundTripTests {
   }
   let scratch = Scratch()
 
-  @Test("large contents cross the edges of the buffers", arguments: Format.allCases)
+  @Test(
+    "large contents cross the edges of the buffers",
+    arguments: Shares("large contents", count: 4).of(Format.allCases))
   func large(_ format: Format) throws {
     var random = SeededGenerator(run: 3)
     var messages: [Message] = []

@@ -2,6 +2,7 @@
 //
 // The index against the search through messages, on random messages and random searches.
 
+import Extents
 import MessageFormats
 import Primitives
 import SeededGenerators
@@ -39,7 +40,9 @@ struct ComparisonTests {
     return counts
   }
 
-  @Test("a thousand random searches find the same messages in the same order", arguments: [1, 2, 3])
+  @Test(
+    "a thousand random searches find the same messages in the same order",
+    arguments: Shares("random searches", count: 3).of([1, 2, 3]))
   func random(seed: UInt64) throws {
     var random = SeededGenerator(run: seed)
     let folder = try SegmentFolder()
@@ -50,7 +53,9 @@ struct ComparisonTests {
     #expect(counts.found > 1_000 && counts.missed > 1_000, "\(counts)")
   }
 
-  @Test("after merges and purges searches find the same", arguments: [4, 5])
+  @Test(
+    "after merges and purges searches find the same",
+    arguments: Shares("merged segments", count: 2).of([4, 5]))
   func merges(seed: UInt64) throws {
     var random = SeededGenerator(run: seed)
     let folder = try SegmentFolder()

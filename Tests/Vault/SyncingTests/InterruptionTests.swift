@@ -2,6 +2,7 @@
 //
 // A process that ends at any request, and rows that somebody changed.
 
+import Extents
 import CofferKit
 import Enclaves
 import Foundation
@@ -80,7 +81,7 @@ struct InterruptionTests {
 
   @Test("A disk as it was at any request goes on from there")
   func everyDisk() throws {
-    for limit in 0..<40 {
+    for limit in Shares("disks at each request", count: 4).of(0..<40) {
       let folder = try RemoteFolder()
       let (first, second) = (try SyncedCoffer(), try SyncedCoffer())
       let id = try first.add("one")

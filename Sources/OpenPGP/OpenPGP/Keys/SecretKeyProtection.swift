@@ -106,7 +106,10 @@ extension UnlockedKey {
   ) throws(OpenPGPError) -> SecretKey {
     switch protection {
     case .universal: try lockedByCFB(password)
-    case .advanced: try lockedByAEAD(password, isSubkey: isSubkey)
+    case .advanced:
+      try lockedByAEAD(
+        password, Self.argon2(salt: SystemRandom.publicBytes(count: StringToKey.argon2SaltByteCount)),
+        isSubkey: isSubkey)
     }
   }
 
@@ -131,9 +134,11 @@ extension UnlockedKey {
       protectedMaterial: SharedSecretBytes(packet))
   }
 
-  private func lockedByAEAD(_ password: RawSpan, isSubkey: Bool) throws(OpenPGPError) -> SecretKey {
+  /// The same with the derivation that is given.
+  func lockedByAEAD(
+    _ password: RawSpan, _ s2k: StringToKey, isSubkey: Bool
+  ) throws(OpenPGPError) -> SecretKey {
     let (cipher, aead) = (SymmetricAlgorithm.aes256, AEADAlgorithm.ocb)
-    let s2k = Self.argon2(salt: SystemRandom.publicBytes(count: StringToKey.argon2SaltByteCount))
     let nonce = SystemRandom.publicBytes(count: aead.nonceByteCount ?? 0)
     let binding = SecretKeyAEAD(publicKey, isSubkey: isSubkey)
     let key = try binding.key(cipher, aead, s2k, password: password)

@@ -28,18 +28,18 @@ struct AccountScenarioTests {
 
   @Test("What must not be is noticed", arguments: Sabotage.allCases)
   private func noticed(sabotage: Sabotage) throws {
-    let scenario = try Self.played(1) { try sabotage.perform(in: &$0) }
+    let scenario = try Self.played(1, deedCount: 12) { try sabotage.perform(in: &$0) }
     #expect(scenario.breaches.contains { $0.contains(sabotage.breach) }, "\(scenario.breaches)")
   }
 
   /// A scenario at its end.
   /// - Parameter last: is done when everything has come to rest, before the end is looked at.
   private static func played(
-    _ seed: UInt64, then last: (inout AccountScenario) throws -> Void = { _ in }
+    _ seed: UInt64, deedCount: Int = 60, then last: (inout AccountScenario) throws -> Void = { _ in }
   ) throws -> AccountScenario {
     var scenario = try AccountScenario(seed: seed)
     do {
-      try scenario.play(deedCount: 60)
+      try scenario.play(deedCount: deedCount)
       try scenario.comeToRest()
       try last(&scenario)
       try scenario.check()
