@@ -3,6 +3,7 @@
 // What somebody learns who reads the wires between process and chip, and what they reach who change them.
 
 #if TPM
+  import Extents
   import Foundation
   import Primitives
   import Secrets

@@ -90,7 +90,7 @@ struct PackWriter: ~Copyable {
     object.reserveCapacity(objectByteCount)
     object.append(bigEndian: UInt32(directory.count + AES256GCM.tagByteCount))
     let directoryOffset = object.count
-    object.append(contentsOf: repeatElement(0, count: objectByteCount - directoryOffset))
+    object += [UInt8](repeating: 0, count: objectByteCount - directoryOffset)
     var sealer = EntrySealer(epoch: keys.name, salt: salt, keys: keys, account: account)
     sealer.seal(
       directory.rawSpan, number: 0, kind: Pack.EntryKind.directoryNumber, into: &object, at: directoryOffset)
