@@ -6,8 +6,9 @@
 //
 // MODULES=Secrets,OpenPGP in the environment leaves only the tests of these modules and what they need
 // (`scripts/test --module`); FUZZ adds the fuzz targets (`scripts/fuzz`); BENCHMARKS adds the benchmarks of what is not
-// public (`scripts/bench`); OPTIMIZED=computing optimizes those modules alone that tests would wait for, and what we depend
-// on (`scripts/test`): optimizing all takes four times as long to compile; SMALL makes small what need not be fast (`scripts/package`).
+// public (`scripts/bench`); OPTIMIZED says what of ours a release build optimizes: `computing` those modules alone that
+// tests would wait for (`scripts/test`; all of them take four times as long to compile), `modules` all but tests
+// (`scripts/test --sanitize`); SMALL makes small what need not be fast (`scripts/package`).
 
 import PackageDescription
 
@@ -22,11 +23,13 @@ let strict: [SwiftSetting] =
 
 /// Not built small where the others are.
 let fast = ["Secrets", "Primitives", "PostQuantum", "OpenPGP", "SearchIndex", "Storage", "Vaults"]
-/// Optimized in the build of the tests, which would wait for them.
+/// Optimized in the build of the tests, which would wait for them; the tests themselves never are.
 let computing = ["Secrets", "Primitives", "PostQuantum", "Keychains", "CrashDisk"]
 let unoptimized: [SwiftSetting] =
-  Context.environment["OPTIMIZED"] == "computing" ? [.unsafeFlags(["-Onone"])] : []
-func optimized(_ name: String) -> [SwiftSetting] { computing.contains(name) ? [] : unoptimized }
+  Context.environment["OPTIMIZED"] == nil ? [] : [.unsafeFlags(["-Onone"])]
+func optimized(_ name: String) -> [SwiftSetting] {
+  Context.environment["OPTIMIZED"] == "computing" && !computing.contains(name) ? unoptimized : []
+}
 let small: [SwiftSetting] = Context.environment["SMALL"] == nil ? [] : [.unsafeFlags(["-Osize"])]
 
 /// Tests keep the language mode and the warnings, and may use pointers without ceremony.
