@@ -3,7 +3,6 @@
 // What somebody learns who reads the wires between process and chip, and what they reach who change them.
 
 #if TPM
-  import Extents
   import Foundation
   import Primitives
   import Secrets
@@ -74,8 +73,7 @@
         _ = try enclave.agrees(key, authorization)
         let count = wire.answerCount
         var errors = 0
-        let targets = Shares("TPM, changed answers", count: 4).of(0..<count)
-        for target in targets {
+        for target in 0..<count {
           for _ in 0..<2 {
             let bit = UInt8.random(in: 0..<8)
             let place = Int.random(in: 0..<10_000)
@@ -97,7 +95,7 @@
           }
         }
         wire.changeAnswers(nil)
-        #expect(errors > targets.count / 2)
+        #expect(errors > count / 2)
         #expect(enclave.refusal(key, authorization) == nil)
       }
     }
@@ -130,8 +128,7 @@
         value = try read(made.counter, authorization, counting: !isRead)
         let count = wire.answerCount
         var errors = 0
-        let targets = Shares("TPM, changed answers of a counter", count: 4).of(0..<count)
-        for target in targets {
+        for target in 0..<count {
           for _ in 0..<4 {
             let bit = UInt8.random(in: 0..<8)
             let place = Int.random(in: 0..<10_000)
@@ -155,7 +152,7 @@
             try chip.run("flushcontext", "--loaded-session")
           }
         }
-        #expect(errors > targets.count / 2)
+        #expect(errors > count / 2)
         let now = try enclave.counterValue(made.counter, authorization: authorization)
         #expect(isRead ? now == value : now > value)
         value = now
