@@ -19,7 +19,7 @@ extension CrashTests {
       let fixture = try CofferFixture()
       let disk = try #require(try SmallDisk(in: fixture.folder))
       let mailbox = fixture.folder + "/mails"
-      try Mailbox.write(to: mailbox, count: 8_000, bodyByteCount: 600)
+      try Mailbox.write(to: mailbox, count: 40_000, bodyByteCount: 60)
       try move(fixture, to: disk, file: try fixture.emptyCoffer())
       let imported = try fixture.start(["message", "import", "mbox", mailbox, "--print-ids"], on: disk).wait()
       #expect(imported.end == .exited(8), "\(imported)")
