@@ -24,6 +24,7 @@ struct TestRunTests {
       bad) echo "✘ Test \"It adds\" failed after 0.1 seconds"; exit 1 ;;
       killed) echo "before the end"; kill -KILL $$ ;;
       hung) exec sleep 1000 ;;
+      none) echo "Test run with 0 tests in 0 suites passed"; exit 69 ;;
     esac
     echo "✔ Test run with 2 tests in 1 suite passed after 0.1 seconds."
     """#
@@ -68,6 +69,14 @@ struct TestRunTests {
     #expect(outcome.lines.count { $0.hasPrefix("ok ") && $0.contains("2 tests") } == 5, "\(outcome.lines)")
     #expect(outcome.times.count == 5 && outcome.times.allSatisfy { $0.hasSuffix(" 2") }, "\(outcome.times)")
     #expect(outcome.events == (1...5).map { "quick word \($0)" })
+  }
+
+  @Test("One without tests fails the run, unless it may be without")
+  func empty() throws {
+    let allowed = try run([["?Some", "quick", "--filter", "none"]])
+    #expect(allowed.status == 0 && allowed.lines.contains { $0.hasPrefix("ok ") }, "\(allowed.lines)")
+    #expect(try run([["Some", "merge", "--filter", "none"]]).status == 1)
+    #expect(try run([["?Some", "quick", "--filter", "bad"]]).status == 1)
   }
 
   @Test(
