@@ -134,7 +134,7 @@ extension UnlockedKey {
       protectedMaterial: SharedSecretBytes(packet))
   }
 
-  /// The same with the derivation that is given.
+  /// The packet protected as in `advanced`, but with the derivation that is given.
   func lockedByAEAD(
     _ password: RawSpan, _ s2k: StringToKey, isSubkey: Bool
   ) throws(OpenPGPError) -> SecretKey {
