@@ -66,12 +66,19 @@ func command(_ name: String, in layer: Layer, _ dependencies: [Target.Dependency
     swiftSettings: strict + optimized(name))
 }
 
+/// The programs that the tests of a module start. They are no dependencies: each time that one is linked, the tests would be
+/// compiled again. `scripts/changed-modules` sets STARTED, so that they are in the graph that it reads.
+nonisolated(unsafe) var started: [String: [String]] = [:]
+
 func tests(
-  _ name: String, in layer: Layer, _ dependencies: [Target.Dependency], exclude: [String] = []
+  _ name: String, in layer: Layer, _ dependencies: [Target.Dependency], starts programs: [String] = [],
+  exclude: [String] = []
 ) -> Target {
-  .testTarget(
-    name: name, dependencies: dependencies, path: "Tests/\(layer.rawValue)/\(name)", exclude: exclude,
-    swiftSettings: strictTests + unoptimized)
+  started[name] = programs
+  let programs = Context.environment["STARTED"] == nil ? [] : programs
+  return .testTarget(
+    name: name, dependencies: dependencies + programs.map { .byName(name: $0) },
+    path: "Tests/\(layer.rawValue)/\(name)", exclude: exclude, swiftSettings: strictTests + unoptimized)
 }
 
 /// What the tests of several modules share; no product.
@@ -313,7 +320,7 @@ let package = Package(
         "CofferCommands", "Correspondence", "CSystem", "InMemoryKeychains", "GnuPG", "SoftwareSecurityKey",
       ]),
 
-    // Tests, module by module. Those that name a command start it, so it is built first.
+    // Tests, module by module, and the programs that they start.
     tests("TextsTests", in: .base, ["Texts", "MemorySearch"]),
     tests("SecretsTests", in: .base, ["Secrets", "CSystem"]),
     tests("LibCryptoTests", in: .base, ["LibCrypto", "Secrets"]),
@@ -335,26 +342,26 @@ let package = Package(
     tests(
       "SOPCommandsTests", in: .openPGP,
       [
-        "coffer-sop", "Extents", "SOPCommands", "OpenPGP", "Secrets", "Primitives", "MemorySearch",
-        "Repository",
+        "Extents", "SOPCommands", "OpenPGP", "Secrets", "Primitives", "MemorySearch", "Repository",
         "TestVectors",
-      ]),
+      ], starts: ["coffer-sop"]),
     tests("StorageTests", in: .platform, ["Storage", "TemporaryHomes", grdb, sqlite]),
     tests(
       "RemotesTests", in: .platform,
-      ["Extents", "Remotes", "RemoteConformance", "Secrets", "SmallDisks", "TemporaryHomes", "crash-remotes"]),
+      ["Extents", "Remotes", "RemoteConformance", "Secrets", "SmallDisks", "TemporaryHomes"],
+      starts: ["crash-remotes"]),
     tests("CourierProtocolTests", in: .platform, carried + ["SeededGenerators", "SpecExamples"]),
     tests("S3RemotesTests", in: .platform, carried + ["S3Remotes", "Primitives", "SeededGenerators"]),
     tests("PostgreSQLRemotesTests", in: .platform, carried + ["PostgreSQLRemotes", "Primitives"]),
     tests(
       "CouriersTests", in: .platform,
       carried + [
-        "Extents", "coffer-courier", "courier-probe", "Couriers", "RemoteConformance", "S3Server",
-        "PostgreSQLServer",
-      ]),
+        "Extents", "Couriers", "RemoteConformance", "S3Server", "PostgreSQLServer",
+      ], starts: ["coffer-courier", "courier-probe"]),
     tests("DesktopBusTests", in: .platform, ["Extents", "DesktopBus", "PrivateBus", "CLoader"]),
     tests(
-      "PicturesTests", in: .platform, ["Extents", "Pictures", "Secrets", "MemorySearch", "decoder-probe"]),
+      "PicturesTests", in: .platform, ["Extents", "Pictures", "Secrets", "MemorySearch"],
+      starts: ["decoder-probe"]),
     tests(
       "EnclavesTests", in: .platform,
       [
@@ -373,7 +380,7 @@ let package = Package(
     tests("GnuPGTests", in: .platform, ["GnuPG", "Secrets", "Primitives"]),
     tests(
       "EditingTests", in: .platform,
-      ["Extents", "Editing", "Secrets", "MemorySearch", "PseudoTerminals", "editor-probe"]),
+      ["Extents", "Editing", "Secrets", "MemorySearch", "PseudoTerminals"], starts: ["editor-probe"]),
     tests(
       "MessageFormatsTests", in: .vault,
       ["Extents", "MessageFormats", "Secrets", "SeededGenerators", "SpecExamples", "Texts"]),
@@ -395,9 +402,9 @@ let package = Package(
     tests(
       "HistoriesTests", in: .vault,
       [
-        "Extents", "Histories", "HistoriesSimulator", "simulate-histories", "MemorySearch", "Primitives",
+        "Extents", "Histories", "HistoriesSimulator", "MemorySearch", "Primitives",
         "Remotes", "Secrets", "SeededGenerators", "SpecExamples", "TemporaryHomes",
-      ]),
+      ], starts: ["simulate-histories"]),
     tests(
       "VaultsTests", in: .vault,
       sealed + [
@@ -437,14 +444,14 @@ let package = Package(
       ]),
     tests(
       "AgentTests", in: .vault,
-      sealed + ["Extents", "coffer", "Agent", "DesktopBus", "CSystem", "MemorySearch", "PrivateBus"]),
+      sealed + ["Extents", "Agent", "DesktopBus", "CSystem", "MemorySearch", "PrivateBus"],
+      starts: ["coffer"]),
     tests(
       "SyncingTests", in: .vault,
       sealed + [
         "Syncing", "CofferKit", "Histories", "Remotes", "Vaults", "Captures", "Enclaves", "MessageFormats",
         "Extents", "MemorySearch", "SeededGenerators", "TemporaryHomes", sqlite, "Couriers", "S3Server",
-        "coffer-courier",
-      ]),
+      ], starts: ["coffer-courier"]),
     tests(
       "CofferKitTests", in: .vault,
       protected + [
@@ -453,28 +460,26 @@ let package = Package(
         "LoggedLines",
       ]),
     tests(
-      "TranscriptTests", in: .cli,
-      ["coffer", "coffer-with-keys", "AgentLeash", "Extents", "Repository", "SoftwareTPM"],
-      exclude: ["Transcripts"]),
+      "TranscriptTests", in: .cli, ["AgentLeash", "Extents", "Repository", "SoftwareTPM"],
+      starts: ["coffer", "coffer-with-keys"], exclude: ["Transcripts"]),
     tests(
       "CommandTests", in: .cli,
       [
-        "Extents", "coffer", "coffer-courier", "coffer-with-keys", "CofferCommands", "CofferKit", "Vaults",
-        "Keychains",
-        "Storage", "Editing", "Enclaves", "Pictures", "Primitives", "SecurityKeys", "PseudoTerminals",
+        "Extents", "CofferCommands", "CofferKit", "Vaults", "Keychains", "Storage", "Editing", "Enclaves",
+        "Pictures", "Primitives", "SecurityKeys", "PseudoTerminals",
         "DesktopBus", "PrivateBus", "PostgreSQLServer", "Repository", "Secrets", "UserAuthentication",
         argumentParser, sqlite, "OpenPGP", "AgentLeash", "SoftwareTPM", "CommandRuns",
-      ]),
+      ], starts: ["coffer", "coffer-courier", "coffer-with-keys"]),
     // What is left after flipped bytes, kill -9 and a full disk.
     tests(
       "CrashTests", in: .system,
       sealed + [
-        "coffer", "coffer-with-keys", "crash-table", "Agent", "CofferKit", "Vaults", "Captures",
-        "MessageFormats", "CSystem",
-        "AgentLeash", "Extents", "Repository", "SoftwareTPM", sqlite, "SeededGenerators", "SmallDisks",
-      ]),
+        "Agent", "CofferKit", "Vaults", "Captures", "MessageFormats", "CSystem", "AgentLeash", "Extents",
+        "Repository", "SoftwareTPM", sqlite, "SeededGenerators", "SmallDisks",
+      ], starts: ["coffer", "coffer-with-keys", "crash-table"]),
     tests(
-      "LeakTests", in: .system, ["Extents", "leak-probe", "MemorySearch", "SoftwareTPM", "TemporaryHomes"]),
+      "LeakTests", in: .system, ["Extents", "MemorySearch", "SoftwareTPM", "TemporaryHomes"],
+      starts: ["leak-probe"]),
     tests("RepositoryTests", in: .system, ["Extents", "Repository", "TestVectors"]),
   ]
 )
@@ -528,6 +533,7 @@ if let modules = Context.environment["MODULES"]?.split(separator: ",") {
   var kept: Set<String> = []
   func keep(_ name: String) {
     guard let target = byName[name], kept.insert(name).inserted else { return }
+    started[name]?.forEach(keep)
     for dependency in target.dependencies {
       switch dependency {
       case .targetItem(let name, _), .byNameItem(let name, _): keep(name)
