@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import Glibc
 internal import Synchronization
 
 /// The handle that ends a wait for a touch from another thread. It cannot be used again after that.
@@ -15,12 +16,20 @@ public final class SecurityKeyAttempt: Sendable {
   /// An attempt that was not cancelled.
   public init() {}
 
-  /// Ends the wait, now and later: the call throws `SecurityKeyError.cancelled`.
+  /// Ends the wait, now and later: the call throws `SecurityKeyError.cancelled`. Returns when nothing waits any more.
+  ///
+  /// A key forgets a cancellation while it has no request, and a call begins with exchanges about the PIN: it is told again
+  /// until the wait ends.
   public func cancel() {
-    // Under the lock, so that the device is not closed meanwhile.
+    while tellOnce() { usleep(50_000) }
+  }
+
+  /// Whether a call was waiting. Under the lock, so that the device is not closed meanwhile.
+  private func tellOnce() -> Bool {
     state.withLock { state in
       state.isCancelled = true
       state.tell?()
+      return state.tell != nil
     }
   }
 

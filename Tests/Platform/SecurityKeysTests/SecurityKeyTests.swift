@@ -152,6 +152,24 @@
       }
     }
 
+    @Test("A key that forgot a cancellation is told again, until the wait ends")
+    func cancelledBeforeTheRequest() throws {
+      let attempt = SecurityKeyAttempt()
+      let told = DispatchSemaphore(value: 0)
+      let cancelled = DispatchSemaphore(value: 0)
+      try attempt.telling({ told.signal() }) { () throws(SecurityKeyError) in
+        Thread.detachNewThread {
+          attempt.cancel()
+          cancelled.signal()
+        }
+        for _ in 1...3 { told.wait() }
+      }
+      cancelled.wait()
+      #expect(throws: SecurityKeyError.cancelled) {
+        try attempt.telling({}) { () throws(SecurityKeyError) in Issue.record("It works on") }
+      }
+    }
+
     @Test("Of two keys each answers with its own credential; one key is not enrolled twice")
     func twoKeys() throws {
       let second = SoftwareSecurityKey(pin: "975310")
