@@ -345,13 +345,14 @@ let package = Package(
         "Extents", "SOPCommands", "OpenPGP", "Secrets", "Primitives", "MemorySearch", "Repository",
         "TestVectors",
       ], starts: ["coffer-sop"]),
-    tests("StorageTests", in: .platform, ["Storage", "TemporaryHomes", grdb, sqlite]),
+    tests("StorageTests", in: .platform, ["Extents", "Storage", "TemporaryHomes", grdb, sqlite]),
     tests(
       "RemotesTests", in: .platform,
       ["Extents", "Remotes", "RemoteConformance", "Secrets", "SmallDisks", "TemporaryHomes"],
       starts: ["crash-remotes"]),
     tests("CourierProtocolTests", in: .platform, carried + ["SeededGenerators", "SpecExamples"]),
-    tests("S3RemotesTests", in: .platform, carried + ["S3Remotes", "Primitives", "SeededGenerators"]),
+    tests(
+      "S3RemotesTests", in: .platform, carried + ["Extents", "S3Remotes", "Primitives", "SeededGenerators"]),
     tests("PostgreSQLRemotesTests", in: .platform, carried + ["PostgreSQLRemotes", "Primitives"]),
     tests(
       "CouriersTests", in: .platform,
@@ -415,7 +416,8 @@ let package = Package(
     tests(
       "CapturesTests", in: .vault,
       sealed + [
-        "Captures", "CFaultVFS", "MemorySearch", "SpecExamples", "TemporaryHomes", "SeededGenerators",
+        "Captures", "CFaultVFS", "Extents", "MemorySearch", "SpecExamples", "TemporaryHomes",
+        "SeededGenerators",
       ]),
     tests(
       "ProtectedDataTests", in: .vault,

@@ -163,6 +163,29 @@ struct RunTests {
     #expect(FileManager.default.fileExists(atPath: place.folder.path + "/out"))
   }
 
+  @Test("What a command writes that holds a secret is its owner's alone, whatever the umask")
+  func modes() throws {
+    let place = try Place()
+    try place.makeCoffer()
+    // Processes of their own: the umask is a process's.
+    func run(_ words: [String]) throws -> Place.Outcome {
+      try place.runProcess(
+        ["-c", "umask 0; exec \"$@\"", "sh", Place.coffer.path] + words, program: URL(filePath: "/bin/sh"))
+    }
+    for words in [
+      ["init", "--recovery-phrase-out", "new-words", "--home", "two"], ["add", "--title", "a"],
+      ["message", "export", "jsonl", "messages"], ["backup", "copy"],
+    ] {
+      let outcome = try run(words + Self.pass)
+      #expect(outcome.status == 0, "\(outcome)")
+    }
+    for name in ["new-words", "two", "two/coffer.db", "messages", "copy"] {
+      let attributes = try FileManager.default.attributesOfItem(atPath: place.folder.path + "/" + name)
+      let mode = try #require(attributes[.posixPermissions] as? Int)
+      #expect(mode & 0o077 == 0, "\(name): \(String(mode, radix: 8))")
+    }
+  }
+
   @Test("A command line does in the process of the caller what it does in its own")
   func same() throws {
     let place = try Place()

@@ -52,13 +52,13 @@ struct TranscriptTests {
       "there is no command at \(Self.coffer.path); build it, or name one in COFFER_BINARY")
   }
 
-  @Test("The session goes as written", arguments: Shares("sessions", count: 4).of(try names(withChip: false)))
+  @Test("The session goes as written", arguments: Shares("sessions", count: 8).of(try names(withChip: false)))
   func session(name: String) throws { try run(name) }
 
   @Test(
     "The session with a chip goes as written",
     .enabled(if: SoftwareTPM.isInstalled, "no swtpm, or no tpm2-tools"),
-    arguments: Shares("sessions with a chip", count: 2).of(try names(withChip: true)))
+    arguments: Shares("sessions with a chip", count: 3).of(try names(withChip: true)))
   func chipSession(name: String) throws { try run(name) }
 
   private func run(_ name: String) throws {

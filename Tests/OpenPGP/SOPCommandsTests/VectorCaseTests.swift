@@ -29,7 +29,7 @@ struct VectorCaseTests {
 
   @Test(
     "A case of several implementations ends as they agree",
-    arguments: Shares("cases of several implementations", count: 4).of(try cases()))
+    arguments: Shares("cases of several implementations", count: 8).of(try cases()))
   func agreed(row: Case) throws {
     let outcome = try Self.outcome(of: row)
     let about = Comment(rawValue: row["about"].isEmpty ? row["command"] : row["about"])

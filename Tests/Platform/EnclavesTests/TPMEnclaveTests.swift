@@ -5,6 +5,7 @@
 #if TPM
   import Dispatch
   import Enclaves
+  import Extents
   import Foundation
   import Primitives
   import Secrets
@@ -190,7 +191,7 @@
       }
       let damaged = changed(keys[0].dataRepresentation, at: keys[0].dataRepresentation.count - 40)
       let before = try chip.descriptors()
-      for round in 0..<40 {
+      for round in 0..<Shares("rests in a chip", count: 4).rounds(of: 40) {
         for key in keys {
           let authorizations = person.authorizations(key.access.requirement)
           #expect(enclave.refusal(key, authorizations[round % authorizations.count]) == nil)

@@ -2,6 +2,7 @@
 //
 // How a coffer comes to be where others try the same, where something is there already, and where it fails.
 
+import Extents
 import Foundation
 import Synchronization
 import TemporaryHomes
@@ -41,7 +42,7 @@ struct CreationTests {
     "Of several that make a coffer at once one succeeds, and its coffer is the one that stays",
     arguments: [2, 4])
   func atOnce(count: Int) throws {
-    for round in 0..<200 {
+    for round in 0..<Shares("coffers made at once", count: 4).rounds(of: 200) {
       let place = "\(home.path)/data/\(round)"
       let ends = Mutex<[StorageError?]>(Array(repeating: nil, count: count))
       inThreads(count) { number in

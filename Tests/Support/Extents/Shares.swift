@@ -90,6 +90,14 @@ public struct Shares: Sendable {
     }
   }
 
+  /// How often to do what is the same each time: `full` times, divided by the number of shares and rounded up.
+  public func rounds(of full: Int) -> Int {
+    let shareCount = played.of
+    let rounds = max(1, (full + shareCount - 1) / shareCount)
+    note(played: rounds, of: full)
+    return rounds
+  }
+
   /// Seeds of cases that are made from a number each: a share of those in `range`, as many that no other run plays, and
   /// those of Failed.txt, which are seeds of such cases here.
   public func seeds(_ range: Range<UInt64>) -> [UInt64] {

@@ -17,8 +17,8 @@ extension CrashTests {
     /// How many moments a share has.
     private static let shareCount = 8
     /// A rule is the same for any number of messages; where kills hit a command is spread over more pages with more.
-    private static let importedCount = Shares("kill -9: import", count: shareCount).isWhole ? 20_000 : 4_000
-    private static let rotatedCount = Shares("kill -9: rotation", count: shareCount).isWhole ? 5_000 : 2_000
+    private static let importedCount = Shares("kill -9: import", count: shareCount).isWhole ? 20_000 : 2_500
+    private static let rotatedCount = Shares("kill -9: rotation", count: shareCount).isWhole ? 5_000 : 1_000
 
     /// What one kill showed.
     struct Outcome: Sendable {

@@ -31,7 +31,7 @@ struct LeakTable: Sendable {
 
   private init() throws {
     control = try LeakRun("deliberate-leak")
-    let operations = Shares("operations searched for leaks", count: 4).of(
+    let operations = Shares("operations searched for leaks", count: 8).of(
       try Probe.operations().filter { $0.need != "control" })
     let chip = SoftwareTPM.isInstalled ? try SoftwareTPM() : nil
     // Several operations offer a wrong PIN, and all share the chip.

@@ -50,6 +50,9 @@ struct ExtentTests {
     let whole = Self.shares(8, .full, seed: 5)
     #expect(whole.isWhole && whole.played.indices == [0] && whole.played.of == 1)
     #expect(whole.generators(full: 60).count == 60)
+    #expect(whole.rounds(of: 60) == 60)
+    #expect(Self.shares(8).rounds(of: 60) == 8 && Self.shares(8).rounds(of: 1) == 1)
+    #expect(Self.shares(8, .quick).rounds(of: 640) == 10)
   }
 
   @Test("The extent quick plays less than merge, but something of everything")

@@ -4,6 +4,7 @@
 // here it is run on the package itself, and on copies of the page with a mistake, so that a checker which
 // finds nothing cannot pass.
 
+import Extents
 import Foundation
 import Repository
 import Testing
@@ -21,7 +22,7 @@ struct RedLineTests {
 
   @Test(
     "A mistake in the table is named",
-    arguments: [
+    arguments: Shares("mistakes in the red lines", count: 3).of([
       (
         "`Vaults: VaultState`", "`Vaults: MessageBox`",
         "VaultState.swift: this red-line file is in no row"
@@ -37,7 +38,7 @@ struct RedLineTests {
       ("`ErasureTests.again`", "—", "nothing under \"fails cleanly\""),
       ("`ErasureTests.again` |", "", "a row has the files and 4 cells"),
       ("| `", "| ", "there is no table"),
-    ])
+    ]))
   func mistakes(text: String, mistake: String, complaint: String) throws {
     let outcome = try check(changing: text, to: mistake)
     #expect(outcome.status == 1)

@@ -3,6 +3,7 @@
 // The tables in Docs/requirements.md. The checker is `scripts/check-requirements`; here it is run on the package
 // itself, and on copies of the page with a mistake, so that a checker which finds nothing cannot pass.
 
+import Extents
 import Foundation
 import Repository
 import Testing
@@ -20,7 +21,7 @@ struct RequirementTests {
 
   @Test(
     "A mistake in the page is named",
-    arguments: [
+    arguments: Shares("mistakes in the requirements", count: 4).of([
       ("`ErasureTests.everything`", "`ErasureTests.never`", "there is no test \"ErasureTests.never\""),
       ("`ErasureTests.everything`", "`ErasureTests`", "\"ErasureTests\" is not the name of a test"),
       (
@@ -41,7 +42,7 @@ struct RequirementTests {
       ),
       ("| works | `coffer erase` |", "| part: a half | `coffer erase` |", "and the page says"),
       ("There are ", "There are 1", "and the page says 1"),
-    ])
+    ]))
   func mistakes(text: String, mistake: String, complaint: String) throws {
     let outcome = try check(changing: text, to: mistake)
     #expect(outcome.status == 1)

@@ -69,6 +69,14 @@ struct SharedCaptureTests {
     other = good
     other.parts.remove(at: 1)
     #expect(other.read == nil)
+    // Each part in turn, the last one too: signed without it, and shown with it.
+    for (part, content) in Self.content where part != .photo {
+      other = try FirstPart(Self.content.filter { $0.key != part }, signer: signer)
+      #expect(other.read != nil)
+      let place = other.parts.firstIndex { $0.number > part.rawValue } ?? 0
+      other.parts.insert(FirstPart.Part(part, content), at: place)
+      #expect(other.read == nil, "\(part)")
+    }
     // Content, hash and length that belong together, and are not the signed ones.
     other = good
     other.parts[0] = FirstPart.Part(.photo, bytes(500, seed: 3))

@@ -3,6 +3,7 @@
 // What a hostile server can do, one row of design/remote.md, 9, after the other: nothing is lost or believed, and what
 // can be seen is said.
 
+import Extents
 import Testing
 
 @testable import HistoriesSimulator
@@ -11,7 +12,9 @@ import Testing
 struct HostileServerTests {
   static let seeds: Range<UInt64> = 1..<7
 
-  @Test("Nothing is lost or believed, whatever a server does", arguments: Hostility.allCases)
+  @Test(
+    "Nothing is lost or believed, whatever a server does",
+    arguments: Shares("hostile servers", count: 4).of(Hostility.allCases))
   func row(_ row: Hostility) {
     var raised: Set<String> = []
     for seed in Self.seeds {

@@ -3,6 +3,7 @@
 // The search over a message against two others that are slow and plain: one compares lists of words, one the tokens
 // that an index would have.
 
+import Extents
 import SeededGenerators
 import Testing
 
@@ -12,30 +13,33 @@ import Testing
 struct SearchComparisonTests {
   @Test("random searches of random messages find what plain implementations find")
   func random() throws {
-    var random = SeededGenerator(run: 11)
     var counts = (found: 0, missed: 0)
-    for _ in 0..<3_000 {
-      let message = PlainMessage.random(&random)
-      for _ in 0..<4 {
-        let arguments = message.arguments(&random)
-        let isAny = Bool.random(using: &random)
-        guard let expression = try? SearchExpression(arguments, isAny: isAny) else { continue }
-        var query = SearchQuery(expression)
-        let isFound = query.matches(message.metadata, Array(message.content.utf8).span.bytes)
-        if isFound { counts.found += 1 } else { counts.missed += 1 }
-        let byWords = message.holds(expression) { message.hasWords($0, in: $1) }
-        let byTokens = message.holds(expression) { message.hasTokens($0, in: $1) }
-        #expect(isFound == byWords, "\(arguments) \(isAny) in \(message)")
-        #expect(isFound == byTokens, "\(arguments) \(isAny) in \(message)")
+    let generators = Shares("random searches of messages", count: 4).generators(full: 4)
+    for var random in generators {
+      for _ in 0..<750 {
+        let message = PlainMessage.random(&random)
+        for _ in 0..<4 {
+          let arguments = message.arguments(&random)
+          let isAny = Bool.random(using: &random)
+          guard let expression = try? SearchExpression(arguments, isAny: isAny) else { continue }
+          var query = SearchQuery(expression)
+          let isFound = query.matches(message.metadata, Array(message.content.utf8).span.bytes)
+          if isFound { counts.found += 1 } else { counts.missed += 1 }
+          let byWords = message.holds(expression) { message.hasWords($0, in: $1) }
+          let byTokens = message.holds(expression) { message.hasTokens($0, in: $1) }
+          #expect(isFound == byWords, "\(arguments) \(isAny) in \(message)")
+          #expect(isFound == byTokens, "\(arguments) \(isAny) in \(message)")
+        }
       }
     }
-    #expect(counts.found > 2_000 && counts.missed > 2_000, "\(counts)")
+    // Of 3,000 searches a generator, each way.
+    #expect(min(counts.found, counts.missed) > 400 * generators.count, "\(counts)")
   }
 
   @Test("beginnings, ends and whole words are found wherever the pieces of a long text are cut")
   func cuts() throws {
     let metadata = MessageMetadata(contentType: MessageMetadata.noteType)
-    for shift in stride(from: 0, to: 40, by: 3) {
+    for shift in Shares("cuts of a long text", count: 4).of(Array(stride(from: 0, to: 40, by: 3))) {
       for filler in ["ab ", "ж", "漢"] {
         let count = ((64 << 10) - 20) / filler.utf8.count
         let start = String(repeating: filler, count: count) + String(repeating: "x", count: shift)

@@ -2,6 +2,7 @@
 //
 // The decoders without the cipher: whatever the bytes are, they answer or throw.
 
+import Extents
 import MessageFormats
 import Primitives
 import Storage
@@ -62,20 +63,21 @@ struct DecoderTests {
 
   @Test("lists of random bytes give ordinals and positions in order, or damage")
   func randomLists() {
-    var random = SeededGenerator(run: 42)
     var decoder = ListDecoder(documentCount: 1_000)
     var decoded = ErasedArray<Occurrence>(capacity: 16)
-    for _ in 0..<20_000 {
-      decoded.removeAll()
-      let (documents, positions) = (bytes(&random), bytes(&random))
-      do {
-        try decoder.decode(
-          documents: documents, count: .random(in: 0...1_200, using: &random), positions: positions,
-          into: &decoded)
-        let all = decoded.array
-        #expect(all.allSatisfy { $0.ordinal < 1_000 && $0.position < 1 << 20 })
-        #expect(zip(all, all.dropFirst()).allSatisfy { $0 < $1 })
-      } catch { #expect(error == .damaged) }
+    for var random in Shares("random lists", count: 4).generators(full: 4) {
+      for _ in 0..<5_000 {
+        decoded.removeAll()
+        let (documents, positions) = (bytes(&random), bytes(&random))
+        do {
+          try decoder.decode(
+            documents: documents, count: .random(in: 0...1_200, using: &random), positions: positions,
+            into: &decoded)
+          let all = decoded.array
+          #expect(all.allSatisfy { $0.ordinal < 1_000 && $0.position < 1 << 20 })
+          #expect(zip(all, all.dropFirst()).allSatisfy { $0 < $1 })
+        } catch { #expect(error == .damaged) }
+      }
     }
   }
 
@@ -89,15 +91,17 @@ struct DecoderTests {
 
   @Test("rows and roots of random bytes are damage, or what they say")
   func randomRoots() {
-    var random = SeededGenerator(run: 43)
     var rows = RowsReader()
     let head: [UInt8] = [1, 0, 1, 0, 0, 3, 232, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 7, 208]
-    for _ in 0..<20_000 {
-      let group = RowGroup(bytes: 0..<1, ordinals: 0..<Int.random(in: 1...4, using: &random), numbers: 1...9)
-      do { try rows.open(group, parsing: bytes(&random)) } catch { #expect(error == .damaged) }
-      do {
-        _ = try SegmentRoot(parsing: head + bytes(&random), description) { _, _, _ in }
-      } catch { #expect(error == .damaged) }
+    for var random in Shares("random roots", count: 4).generators(full: 4) {
+      for _ in 0..<5_000 {
+        let group = RowGroup(
+          bytes: 0..<1, ordinals: 0..<Int.random(in: 1...4, using: &random), numbers: 1...9)
+        do { try rows.open(group, parsing: bytes(&random)) } catch { #expect(error == .damaged) }
+        do {
+          _ = try SegmentRoot(parsing: head + bytes(&random), description) { _, _, _ in }
+        } catch { #expect(error == .damaged) }
+      }
     }
   }
 

@@ -2,6 +2,7 @@
 //
 // Damaged, exchanged and missing segments: an error, never another answer.
 
+import Extents
 import Foundation
 import MessageFormats
 import Primitives
@@ -57,7 +58,7 @@ struct TamperingTests {
       for block in reader.file.blocks(section) { sections[Int(block)] = section }
     }
     let block = SharedBlock()
-    for offset in whole.indices {
+    for offset in Shares("segments, changed bytes", count: 4).of(Array(whole.indices)) {
       try put(whole[offset] ^ 1 << UInt8(offset % 8), offset)
       let number = (offset - 32) / SegmentFormat.boxByteCount
       if offset < 32 || sections[number] == .root {

@@ -3,6 +3,7 @@
 // Random histories of a vault with a small index: after every step, lists and searches find what a scan finds, in the
 // same order, and nothing is damaged.
 
+import Extents
 import Foundation
 import MessageFormats
 import Primitives
@@ -14,7 +15,9 @@ import Testing
 
 @Suite("Random histories of the search index")
 struct IndexHistoryTests {
-  @Test("After every step the index finds what a scan finds", arguments: UInt64(1)...6)
+  @Test(
+    "After every step the index finds what a scan finds",
+    arguments: Shares("histories of the index", count: 3).of(Array(UInt64(1)...6)))
   func history(seed: UInt64) throws {
     let fixture = try VaultFixture()
     var maker = MessageMaker(seed: seed)

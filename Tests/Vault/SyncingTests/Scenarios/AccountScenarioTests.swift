@@ -26,7 +26,8 @@ struct AccountScenarioTests {
     )
   }
 
-  @Test("What must not be is noticed", arguments: Sabotage.allCases)
+  @Test(
+    "What must not be is noticed", arguments: Shares("sabotage of coffers", count: 4).of(Sabotage.allCases))
   private func noticed(sabotage: Sabotage) throws {
     let scenario = try Self.played(1, deedCount: 12) { try sabotage.perform(in: &$0) }
     #expect(scenario.breaches.contains { $0.contains(sabotage.breach) }, "\(scenario.breaches)")
