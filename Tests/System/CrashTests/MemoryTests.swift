@@ -54,7 +54,7 @@ extension CrashTests {
         return
       }
       // What a program needs whatever it does is in both.
-      let (small, large) = (8 << 20, 24 << 20)
+      let (small, large) = (8 << 20, 40 << 20)
       let (before, after) = (try rows(byteCount: small), try rows(byteCount: large))
       show(before, of: small)
       show(after, of: large)
