@@ -10,7 +10,7 @@ import Testing
 
 @testable import PostQuantum
 
-@Suite("What post-quantum keys leave in memory", .inTurn)
+@Suite("What post-quantum keys leave in memory")
 struct MemoryTests {
   /// What a secret is, and the operation that uses it.
   enum Use: String, CaseIterable, Sendable {

@@ -10,7 +10,7 @@ import Testing
 
 @testable import Primitives
 
-@Suite("What secrets leave in memory", .inTurn)
+@Suite("What secrets leave in memory")
 struct LeftoverTests {
   /// Ways for a secret to be used; each returns what may not be found afterwards.
   enum Use: String, CaseIterable, Sendable {

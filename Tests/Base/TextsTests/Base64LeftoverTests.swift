@@ -8,7 +8,7 @@ import Testing
 
 @testable import Texts
 
-@Suite("What base64 leaves in memory", .inTurn)
+@Suite("What base64 leaves in memory")
 struct Base64LeftoverTests {
   private enum Last: CaseIterable {
     case encoded, encodedInLines, decoded

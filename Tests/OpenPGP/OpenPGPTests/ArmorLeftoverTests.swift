@@ -9,7 +9,7 @@ import Testing
 
 @testable import OpenPGP
 
-@Suite(.inTurn)
+@Suite
 struct ArmorLeftoverTests {
   @Test("Neither a secret that went through armor, nor its text, remains in memory")
   func nothingRemains() async {

@@ -105,7 +105,7 @@ struct DetachedSignatureTests {
     #expect(throws: OpenPGPError.keyCannot(.sign)) { _ = try Self.sign([key]) }
   }
 
-  @Test("Nothing of a text remains in memory when it has been signed", .inTurn)
+  @Test("Nothing of a text remains in memory when it has been signed")
   func nothingRemains() async {
     await #expect(processExitsWith: .success) {
       recordingErrors {

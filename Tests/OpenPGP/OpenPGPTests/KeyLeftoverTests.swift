@@ -10,7 +10,7 @@ import Testing
 
 @testable import OpenPGP
 
-@Suite("What keys leave in memory", .inTurn)
+@Suite("What keys leave in memory")
 struct KeyLeftoverTests {
   private struct Needles {
     let all: [Needle]

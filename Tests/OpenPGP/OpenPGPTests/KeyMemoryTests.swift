@@ -9,7 +9,7 @@ import Testing
 
 @testable import OpenPGP
 
-@Suite("What a secret key leaves in memory", .inTurn)
+@Suite("What a secret key leaves in memory")
 struct KeyMemoryTests {
   @Test("Secret keys and their password are gone after use")
   func nothingLeft() async {

@@ -9,7 +9,7 @@ import Testing
 
 @testable import OpenPGP
 
-@Suite("What messages leave in memory", .inTurn)
+@Suite("What messages leave in memory")
 struct MessageMemoryTests {
   /// Compares what comes with what should, and keeps nothing.
   private final class ComparingSink: ByteSink {

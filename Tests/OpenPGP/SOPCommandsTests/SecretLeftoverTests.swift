@@ -12,7 +12,7 @@ import Testing
 
 @testable import SOPCommands
 
-@Suite(.inTurn)
+@Suite
 struct SecretLeftoverTests {
   @Test("A password that was read, trimmed and tried does not remain in memory")
   func password() async {

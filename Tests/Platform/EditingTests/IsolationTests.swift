@@ -110,7 +110,7 @@ struct IsolationTests {
     #expect(seen.count > 2 * secret.count && seen.ranges(of: secret).count == 1)
   }
 
-  @Test("The edited text is gone from memory when it is let go", .inTurn)
+  @Test("The edited text is gone from memory when it is let go")
   func nothingLeft() async {
     await #expect(processExitsWith: .success) {
       recordingErrors {

@@ -12,7 +12,7 @@ import Testing
 
 @testable import Enclaves
 
-@Suite("What enclaves leave in memory", .inTurn)
+@Suite("What enclaves leave in memory")
 struct EnclaveLeftoverTests {
   private struct Needles {
     var pin: Needle

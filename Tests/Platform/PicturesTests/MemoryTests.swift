@@ -10,7 +10,7 @@
 
   @testable import Pictures
 
-  @Suite("What a picture leaves in memory", .inTurn)
+  @Suite("What a picture leaves in memory")
   struct MemoryTests {
     @Test("Pixels and the text that draws them are gone when they are let go")
     func nothingLeft() async {

@@ -230,7 +230,7 @@
       ]
     }
 
-    @Test("No PIN and no secret stays in memory", .inTurn)
+    @Test("No PIN and no secret stays in memory")
     func nothingStays() async {
       await #expect(processExitsWith: .success) {
         recordingErrors {

@@ -89,7 +89,7 @@ struct AuthenticatedContextTests {
   }
 
   @Test(
-    "The passcode is nowhere in memory once the context is erased, or gone", .inTurn,
+    "The passcode is nowhere in memory once the context is erased, or gone",
     arguments: [true, false])
   func nothingLeft(isErased: Bool) async {
     await #expect(processExitsWith: .success) { [isErased] in

@@ -16,7 +16,7 @@ private nonisolated(unsafe) var zeroAtFirst: (UInt64, UInt64, UInt64, UInt64, UI
 )
 private nonisolated(unsafe) var string = ""
 
-@Suite("The search of a process's own memory", .inTurn)
+@Suite("The search of a process's own memory")
 struct MemorySearchTests {
   private enum Place: CaseIterable {
     case heap, freedHeap, finishedThread, string, global, globalOfTheFile, mapping, untouchedNeighbours

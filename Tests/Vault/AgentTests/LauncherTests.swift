@@ -173,7 +173,7 @@ struct LauncherTests {
     }
   }
 
-  @Test("Giving and getting leave no keys in the memory of who gave and got", .inTurn)
+  @Test("Giving and getting leave no keys in the memory of who gave and got")
   func clientMemory() async {
     await #expect(processExitsWith: .success) {
       recordingErrors {

@@ -196,7 +196,7 @@ struct CaptureLabelTests {
     try check()
   }
 
-  @Test("After a change the keys that sealed it are nowhere in memory", .inTurn)
+  @Test("After a change the keys that sealed it are nowhere in memory")
   func memory() async {
     await #expect(processExitsWith: .success) {
       recordingErrors {

@@ -13,7 +13,7 @@ import Testing
 
 @testable import Captures
 
-@Suite("What the capture store leaves in memory", .inTurn)
+@Suite("What the capture store leaves in memory")
 struct CaptureMemoryTests {
   @Test("Keys, photo and metadata are gone after use")
   func nothingLeft() async {

@@ -11,7 +11,7 @@ import Primitives
 import Secrets
 import Testing
 
-@Suite("What messages leave in memory", .inTurn)
+@Suite("What messages leave in memory")
 struct LetterMemoryTests {
   private struct Found {
     var needles: [Needle]

@@ -10,7 +10,7 @@ import Primitives
 import Secrets
 import Testing
 
-@Suite("What mails leave in memory", .inTurn)
+@Suite("What mails leave in memory")
 struct MailMemoryTests {
   /// Runs away from the stack frames that search later.
   @inline(never)

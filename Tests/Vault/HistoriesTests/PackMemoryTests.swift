@@ -11,7 +11,7 @@ import Testing
 @testable import Histories
 @testable import HistoriesSimulator
 
-@Suite("What histories leave in memory", .inTurn)
+@Suite("What histories leave in memory")
 struct PackMemoryTests {
   /// Contents are held as a driver holds them.
   private struct Driver {

@@ -10,7 +10,7 @@ import MemorySearch
 import Secrets
 import Testing
 
-@Suite("What identities leave in memory", .inTurn)
+@Suite("What identities leave in memory")
 struct IdentityMemoryTests {
   /// Runs away from the stack frames that search later.
   @inline(never)

@@ -228,7 +228,7 @@
       return (gone, try ProcessMemory.places(of: gone[1].1).count)
     }
 
-    @Test("No PIN and no guard key stays, once they were used", .inTurn)
+    @Test("No PIN and no guard key stays, once they were used")
     func nothingStays() async {
       await #expect(processExitsWith: .success) {
         recordingErrors {

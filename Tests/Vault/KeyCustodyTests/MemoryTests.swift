@@ -10,7 +10,7 @@ import Testing
 
 @testable import KeyCustody
 
-@Suite("What custody leaves in memory", .inTurn)
+@Suite("What custody leaves in memory")
 struct MemoryTests {
   private struct Given: Error {}
 

@@ -223,7 +223,7 @@
       return gone
     }
 
-    @Test("No secret of a key and no guard key stays, once they were used", .inTurn)
+    @Test("No secret of a key and no guard key stays, once they were used")
     func nothingStays() async {
       await #expect(processExitsWith: .success) {
         recordingErrors {

@@ -8,7 +8,7 @@ import MemorySearch
 import Secrets
 import Testing
 
-@Suite("What passphrases leave in memory", .inTurn)
+@Suite("What passphrases leave in memory")
 struct MemoryResidueTests {
   /// Each byte of the text, exclusive-or 0x55: letters, digits and symbols, then a composed and a
   /// decomposed letter for the normalisation.

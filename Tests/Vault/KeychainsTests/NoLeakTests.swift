@@ -12,7 +12,7 @@ import Testing
 
 @testable import Keychains
 
-@Suite("What the keychain leaves in memory", .inTurn)
+@Suite("What the keychain leaves in memory")
 struct NoLeakTests {
   /// Runs away from the stack frames that search later.
   @inline(never)

@@ -10,7 +10,7 @@ import Testing
 
 @testable import ProtectedData
 
-@Suite("What protected data leave in memory", .inTurn)
+@Suite("What protected data leave in memory")
 struct MemoryTests {
   private typealias Named = (name: String, needle: Needle)
 

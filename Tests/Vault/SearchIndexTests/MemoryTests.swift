@@ -13,7 +13,7 @@ import Testing
 
 @testable import SearchIndex
 
-@Suite("What the search index leaves in memory", .inTurn)
+@Suite("What the search index leaves in memory")
 struct MemoryTests {
   @Test("words, vault key and segment key are gone after building, searching, merging and copying")
   func nothingLeft() async {

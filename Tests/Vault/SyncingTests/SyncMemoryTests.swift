@@ -18,7 +18,7 @@ import Testing
 
 @testable import Syncing
 
-@Suite("What synchronisation leaves in memory", .inTurn)
+@Suite("What synchronisation leaves in memory")
 struct SyncMemoryTests {
   @Test("Contents of messages and captures, epoch keys and the card's secret are gone afterwards")
   func nothingIsLeft() async {

@@ -13,7 +13,7 @@ import Testing
 
 @testable import Vaults
 
-@Suite("What a vault leaves in memory", .inTurn)
+@Suite("What a vault leaves in memory")
 struct MemoryTests {
   @Test("Vault key, message key and content are gone after use")
   func nothingLeft() async {
