@@ -21,7 +21,9 @@ struct FolderCrashTests {
       #expect(
         rows.map(\.operation) == [
           "put, in new folders", "put, over another object", "put, over the same object", "put, made again",
-          "put, over a stranger's file", "put, where folders were replaced", "delete", "delete, made again",
+          "put, over a stranger's file", "put, over a stranger's new file",
+          "put, where folders were replaced",
+          "delete", "delete, made again",
         ])
       for row in rows {
         #expect(row.losses == 0 && row.mixed == 0, "\(row)")

@@ -18,24 +18,26 @@ final class RemoteOperation: CrashScenario {
   private let after: Objects
   /// How often the request is made at most.
   private let attempts: Int
-  /// Whether somebody else writes the object first, and leaves any part of it.
-  private let hasStranger: Bool
+  /// The object that somebody else writes first, and leaves any part of it.
+  private let strange: String?
   private let request: (FolderRemote, _ home: String) throws -> Void
 
   private init(
-    _ operation: String, before: Objects, after: Objects, attempts: Int = 1, hasStranger: Bool = false,
+    _ operation: String, before: Objects, after: Objects, attempts: Int = 1, strange: String? = nil,
     _ request: @escaping (FolderRemote, _ home: String) throws -> Void
   ) {
     self.operation = operation
     self.before = before
     self.after = after
     self.attempts = attempts
-    self.hasStranger = hasStranger
+    self.strange = strange
     self.request = request
   }
 
   /// The object that requests are about.
   private static let name = "account/pack/device/0a/hash"
+  /// One in a folder that is there before.
+  private static let other = "account/control/1-hash"
 
   /// Every request that changes something.
   static var all: [RemoteOperation] {
@@ -49,10 +51,17 @@ final class RemoteOperation: CrashScenario {
       RemoteOperation("put, over another object", before: old, after: new, put),
       RemoteOperation("put, over the same object", before: new, after: new, put),
       RemoteOperation("put, made again", before: kept, after: new, attempts: 2, put),
-      RemoteOperation("put, over a stranger's file", before: old, after: new, hasStranger: true) {
+      RemoteOperation("put, over a stranger's file", before: old, after: new, strange: name) {
         remote, home in
         try write(bytes(3), to: home + "/" + name)
         try put(remote, home)
+      },
+      RemoteOperation(
+        "put, over a stranger's new file", before: kept, after: kept.merging([other: bytes(3)]) { $1 },
+        strange: other
+      ) { remote, home in
+        try write(bytes(3), to: home + "/" + other)
+        try remote.put(other, bytes(3))
       },
       RemoteOperation("put, where folders were replaced", before: kept, after: new) { remote, home in
         try put(remote, home)
@@ -103,7 +112,7 @@ final class RemoteOperation: CrashScenario {
   func judge(_ home: String) throws -> CrashVerdict {
     var found = try Self.objects(home)
     // A part of a stranger's file is not ours to answer for, until we have said that the object is there.
-    if hasStranger, found != after { found[Self.name] = before[Self.name] }
+    if let strange, found != after { found[strange] = before[strange] }
     guard found == before || found == after else {
       throw CrashFinding.mixed("objects are neither as before nor as after: \(found.keys.sorted())")
     }
