@@ -291,7 +291,7 @@ let package = Package(
     support("Extents", ["SeededGenerators"], exclude: ["Failed.txt"]),
     support("SpecExamples", ["Repository"]), support("TestVectors", ["Repository"]),
     // Command lines in the process of the test.
-    support("CommandRuns", ["CofferCommands", "CSystem", "Enclaves", "Keychains", "Primitives"]),
+    support("CommandRuns", ["CofferCommands", "CSystem", "Enclaves", "Keychains", "OpenPGP", "Primitives"]),
     .target(name: "CFaultVFS", path: "Tests/Support/CFaultVFS", linkerSettings: [.linkedLibrary("sqlite3")]),
     // A disk whose every call is numbered, and that forgets what was not synchronised. It takes the calls of
     // the C library over: for programs of its own, and no dependency of any tests, since those would link it.
@@ -312,7 +312,7 @@ let package = Package(
     // The command with security keys in software and with cheap keys, or many command lines of it; only tests start it.
     probe(
       "coffer-with-keys", path: "CofferWithKeys",
-      ["CofferCommands", "Keychains", "Primitives", "SecurityKeys", "SoftwareSecurityKey"]),
+      ["CofferCommands", "Keychains", "OpenPGP", "Primitives", "SecurityKeys", "SoftwareSecurityKey"]),
     // Does one operation with known secrets and waits, so that its memory can be searched.
     probe(
       "leak-probe", path: "LeakProbe",

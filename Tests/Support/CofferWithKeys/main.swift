@@ -3,7 +3,7 @@
 // The command `coffer` as tests have it. A program of the tests: the product has no way to choose any of this.
 //
 //   KEYS=FOLDER             has the security keys of this folder; `--keys WORDS` changes them
-//   CHEAP_DERIVATION=1      derives the keys of new passphrase slots with little work
+//   CHEAP_DERIVATION=1      derives the keys of new passphrase slots, of backups and of messages with little work
 //   --lines FOLDER          runs the command lines of standard input, a JSON array of words in each line, in this
 //                           process; each writes to `output` and `errors` in the folder, and its exit code comes back in
 //                           a line
@@ -12,6 +12,7 @@ import CofferCommands
 import Foundation
 import Glibc
 import Keychains
+import OpenPGP
 import Primitives
 import SecurityKeys
 import SoftwareSecurityKey
@@ -56,7 +57,9 @@ if arguments.count == 2, arguments[0] == "--lines" { try runLines(in: arguments[
 let derivation = variables["CHEAP_DERIVATION"] == nil ? nil : try cheapDerivation()
 let name = URL(filePath: CommandLine.arguments[0]).lastPathComponent
 exit(
-  CofferMain.run(arguments, as: name) { environment in
-    if let keys { environment.securityKeys = keys }
-    if let derivation { environment.derivation = derivation }
+  Argon2Costs.$current.withValue(derivation == nil ? .full : .least) {
+    CofferMain.run(arguments, as: name) { environment in
+      if let keys { environment.securityKeys = keys }
+      if let derivation { environment.derivation = derivation }
+    }
   })

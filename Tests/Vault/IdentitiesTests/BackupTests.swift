@@ -12,7 +12,7 @@ import Secrets
 import TemporaryHomes
 import Testing
 
-@Suite("Backup and import of identities")
+@Suite("Backup and import of identities", .leastCosts)
 struct BackupTests {
   private let folder: TemporaryHome
 

@@ -11,7 +11,7 @@ import OpenPGP
 import Secrets
 import Testing
 
-@Suite("An interrupted change of identities")
+@Suite("An interrupted change of identities", .leastCosts)
 struct IdentityCrashTests {
   /// More writes than an operation makes.
   private static let limit = 20

@@ -40,7 +40,7 @@ extension SecretKeyProtection.Profile {
   /// you ask a user for anything.
   /// - Throws: ``OpenPGPError/notEnoughMemory(neededByteCount:availableByteCount:)``.
   public static func checkMemory(version: UInt8) throws(OpenPGPError) {
-    if case .advanced = forKey(version: version) { try UnlockedKey.argon2(salt: []).checkMemory() }
+    if case .advanced = forKey(version: version) { try StringToKey.newArgon2().checkMemory() }
   }
 }
 
@@ -107,9 +107,7 @@ extension UnlockedKey {
     switch protection {
     case .universal: try lockedByCFB(password)
     case .advanced:
-      try lockedByAEAD(
-        password, Self.argon2(salt: SystemRandom.publicBytes(count: StringToKey.argon2SaltByteCount)),
-        isSubkey: isSubkey)
+      try lockedByAEAD(password, .newArgon2(), isSubkey: isSubkey)
     }
   }
 
@@ -158,10 +156,6 @@ extension UnlockedKey {
 
   /// 65,011,712 octets: 40 ms here, and the most that the format has.
   private static let highestCodedCount: UInt8 = 255
-  /// PG-15: 2^19 KiB, three passes, four lanes.
-  fileprivate static func argon2(salt: [UInt8]) -> StringToKey {
-    .argon2(salt: salt, passes: 3, lanes: 4, memoryExponent: 19)
-  }
 
   // MARK: The digest in CFB
 

@@ -157,10 +157,7 @@ extension MessageEncryption {
         .iterated(
           .sha256, salt: SystemRandom.publicBytes(count: StringToKey.saltByteCount),
           codedCount: Self.codedCount)
-      case .advanced:
-        .argon2(
-          salt: SystemRandom.publicBytes(count: StringToKey.argon2SaltByteCount), passes: 3, lanes: 4,
-          memoryExponent: 19)
+      case .advanced: .newArgon2()
       }
     switch format {
     case .version1:
