@@ -366,7 +366,8 @@ let package = Package(
     tests(
       "EnclavesTests", in: .platform,
       [
-        "Enclaves", "Extents", "Primitives", "Secrets", "COpenSSL", "SoftwareTPM", "MemorySearch",
+        "Enclaves", "Extents", "Primitives", "SeededGenerators", "Secrets", "COpenSSL", "SoftwareTPM",
+        "MemorySearch",
         "SpecExamples", "TemporaryHomes",
       ]),
     tests(

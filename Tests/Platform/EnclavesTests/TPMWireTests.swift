@@ -7,6 +7,7 @@
   import Foundation
   import Primitives
   import Secrets
+  import SeededGenerators
   import SoftwareTPM
   import Synchronization
   import Testing
@@ -64,6 +65,7 @@
 
     @Test("A changed answer ends in an error, or in what the chip would have said")
     func changes() throws {
+      var random = SeededGenerator(run: Extent.seed)
       try chip.setLockout(tries: 10_000)
       let peer = P256PrivateKey()
       for requirement in Shares("changed answers of a chip", count: 4).of(AccessControl.Requirement.allCases)
@@ -77,8 +79,8 @@
         var errors = 0
         for target in 0..<count {
           for _ in 0..<2 {
-            let bit = UInt8.random(in: 0..<8)
-            let place = Int.random(in: 0..<10_000)
+            let bit = UInt8.random(in: 0..<8, using: &random)
+            let place = Int.random(in: 0..<10_000, using: &random)
             wire.changeAnswers { index, answer in
               // Not in the length: that would only make the other side wait.
               if index == target { answer[6 + place % (answer.count - 6)] ^= 1 << bit }
@@ -122,6 +124,7 @@
 
     @Test("A changed answer gives no other value of a counter than the chip's")
     func changedCounter() throws {
+      var random = SeededGenerator(run: Extent.seed)
       let authorization = SharedSecretBytes(SystemRandom.secretBytes(count: 32))
       let made = try enclave.createCounter(authorization: authorization)
       var value = made.value
@@ -132,8 +135,8 @@
         var errors = 0
         for target in 0..<count {
           for _ in 0..<4 {
-            let bit = UInt8.random(in: 0..<8)
-            let place = Int.random(in: 0..<10_000)
+            let bit = UInt8.random(in: 0..<8, using: &random)
+            let place = Int.random(in: 0..<10_000, using: &random)
             wire.changeAnswers { index, answer in
               // Not in the length: that would only make the other side wait.
               if index == target { answer[6 + place % (answer.count - 6)] ^= 1 << bit }

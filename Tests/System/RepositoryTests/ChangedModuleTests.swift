@@ -19,8 +19,10 @@ struct ChangedModuleTests {
         .target(name: "Middle", dependencies: ["Low"], path: "Sources/Middle"),
         .target(name: "High", dependencies: ["Low", "Middle"], path: "Sources/High"),
         .target(name: "Aside", path: "Sources/Aside"),
+        .target(name: "Beneath", path: "Sources/Beneath"),
+        .target(name: "Between", dependencies: ["Beneath"], path: "Sources/Between"),
         .testTarget(name: "LowTests", dependencies: ["Low"], path: "Tests/LowTests"),
-        .testTarget(name: "MiddleTests", dependencies: ["Middle"], path: "Tests/MiddleTests"),
+        .testTarget(name: "MiddleTests", dependencies: ["Middle", "Between"], path: "Tests/MiddleTests"),
         .testTarget(name: "HighTests", dependencies: ["High"], path: "Tests/HighTests"),
         .testTarget(name: "RepositoryTests", dependencies: ["Aside"], path: "Tests/RepositoryTests"),
       ])
@@ -30,7 +32,7 @@ struct ChangedModuleTests {
   private func lines(changing file: String) throws -> [String] {
     let folder = FileManager.default.temporaryDirectory.appending(path: "changed-\(UUID().uuidString)")
     defer { try? FileManager.default.removeItem(at: folder) }
-    let names = ["Low", "Middle", "High", "Aside"]
+    let names = ["Low", "Middle", "High", "Aside", "Beneath", "Between"]
     let files =
       names.map { "Sources/\($0)/\($0).swift" }
       + ["Low", "Middle", "High", "Repository"].map { "Tests/\($0)Tests/Tests.swift" } + ["Docs/page.md"]
@@ -62,12 +64,18 @@ struct ChangedModuleTests {
   }
 
   @Test(
-    "A module's own tests come first, those of what is above it second, and of nothing else",
+    "A module's own tests come first, those of what is above it and of the package second, and of nothing else",
     arguments: [
-      ("Sources/Low/Low.swift", "Low", "High Middle"), ("Sources/Middle/Middle.swift", "Middle", "High"),
-      ("Sources/High/High.swift", "High", ""), ("Tests/MiddleTests/Tests.swift", "Middle", ""),
-      ("Sources/Low/New.swift", "Low", "High Middle"), ("Docs/page.md", "Repository", ""),
-      ("Sources/Aside/Aside.swift", "", "Repository"),
+      ("Sources/Low/Low.swift", "Low", "High Middle Repository"),
+      ("Sources/Middle/Middle.swift", "Middle", "High Repository"),
+      ("Sources/High/High.swift", "High", "Repository"),
+      ("Tests/MiddleTests/Tests.swift", "Middle", "Repository"),
+      ("Sources/Low/New.swift", "Low", "High Middle Repository"), ("Docs/page.md", "Repository", ""),
+      ("Tests/XCTMain.swift", "High Low Middle Repository", ""),
+      // A target without tests of its name has those right above it.
+      ("Sources/Aside/Aside.swift", "Repository", ""),
+      ("Sources/Between/Between.swift", "Middle", "Repository"),
+      ("Sources/Beneath/Beneath.swift", "Middle", "Repository"),
     ])
   func chosen(file: String, near: String, far: String) throws {
     #expect(try lines(changing: file).prefix(2) == [near, far])

@@ -24,6 +24,8 @@ struct TestRunTests {
       bad) echo "✘ Test \"It adds\" failed after 0.1 seconds"; exit 1 ;;
       killed) echo "before the end"; kill -KILL $$ ;;
       hung) exec sleep 1000 ;;
+      mute) rm "$events"; exec sleep 1000 ;;
+      silent) exit 0 ;;
       none) echo "Test run with 0 tests in 0 suites passed"; exit 69 ;;
     esac
     echo "✔ Test run with 2 tests in 1 suite passed after 0.1 seconds."
@@ -80,7 +82,8 @@ struct TestRunTests {
   }
 
   @Test(
-    "One that fails, is killed or hangs fails the run, and says why", arguments: ["bad", "killed", "hung"])
+    "One that fails, is killed, hangs or says nothing of its tests fails the run, and says why",
+    arguments: ["bad", "killed", "hung", "mute", "silent"])
   func failing(how: String) throws {
     let units = [["Good", "merge", "--filter", "x"], ["Other", "merge", "--filter", how]]
     let outcome = try run(units, "COFFER_TEST_LIMIT=1")
@@ -91,6 +94,7 @@ struct TestRunTests {
       switch how {
       case "bad": "It adds"
       case "killed": "before the end"
+      case "silent": "no tests"
       default: "no test began or ended for 1 s"
       }
     #expect(outcome.lines.contains { $0.contains(reason) }, "\(outcome.lines)")
