@@ -116,7 +116,7 @@ final class RemoteOperation: CrashScenario {
     guard found == before || found == after else {
       throw CrashFinding.mixed("objects are neither as before nor as after: \(found.keys.sorted())")
     }
-    let others = try DiskImage(of: home).files.keys.filter { found[$0] == nil }
+    let others = try DiskImage(of: home).files.keys.filter { found[$0] == nil && $0 != strange }
     let isTemporary = others.allSatisfy { name in
       let last = name.split(separator: "/").last ?? ""
       return last.hasPrefix(".coffer-") && last.hasSuffix(".part")
