@@ -247,7 +247,11 @@ struct TutorialTests {
       guard let name = call.firstMatch(of: /^\d+ +(\w+)\(/)?.1 else { continue }
       switch name {
       case "openat", "open":
-        let path = try #require(call.firstMatch(of: /"([^"]*)"/)?.1)
+        guard let path = call.firstMatch(of: /"([^"]*)"/)?.1 else {
+          // The memory of a command that made itself undumpable is closed to who traces it, but to root.
+          #expect(geteuid() != 0 && call.contains("O_RDONLY"), "\(call)")
+          continue
+        }
         #expect(call.contains("O_RDONLY") || ["/dev/tty", "/dev/null"].contains(path), "\(call)")
         #expect(Self.mayBeOpened(String(path)), "\(call)")
       case "access", "newfstatat", "statx", "stat", "lstat", "readlink", "readlinkat", "getcwd", "statfs":
