@@ -72,11 +72,11 @@ public final class SmallDisk {
 
   public func empty() { unlink(path + "/filler") }
 
-  /// Mounts it so that nobody can write.
+  /// Makes the mount one that nobody can write to: of a disk in another user's namespace nothing else can be changed.
   /// - Returns: whether that succeeded.
   public func makeReadOnly() throws -> Bool {
     let mount = Process()
-    let command = prefix + ["/bin/mount", "-o", "remount,ro", point]
+    let command = prefix + ["/bin/mount", "-o", "remount,bind,ro", point]
     mount.executableURL = URL(filePath: command[0])
     mount.arguments = Array(command.dropFirst())
     try mount.run()
