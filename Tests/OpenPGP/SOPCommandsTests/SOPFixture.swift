@@ -66,7 +66,8 @@ final class SOPFixture: Sendable {
 
   /// Runs a line of the shell, in which `$SOP` is the command: for descriptors beyond the standard ones.
   func shell(_ line: String, input: [UInt8] = []) throws -> Outcome {
-    try run(URL(filePath: "/bin/sh"), ["-c", line], input, ["SOP": Self.command.path])
+    // The path of the command may have blanks: $SOP is one word.
+    try run(URL(filePath: "/bin/sh"), ["-c", "IFS='\n'\n" + line], input, ["SOP": Self.command.path])
   }
 
   /// Runs the command in another folder, with a file there as its input.

@@ -170,7 +170,7 @@
         let echo = try Echo(bus)
         for _ in 0..<100 { try echo.round() }
         let memory = residentKiB()
-        let rounds = Shares("calls of a bus", count: 8).rounds(of: 1_000)
+        let rounds = Shares("calls of a bus", count: 4).rounds(of: 1_000)
         for _ in 0..<rounds { try echo.round() }
         let growth = residentKiB() - memory
         bus.stop()
