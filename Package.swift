@@ -367,8 +367,7 @@ let package = Package(
       "EnclavesTests", in: .platform,
       [
         "Enclaves", "Extents", "Primitives", "SeededGenerators", "Secrets", "COpenSSL", "SoftwareTPM",
-        "MemorySearch",
-        "SpecExamples", "TemporaryHomes",
+        "MemorySearch", "SpecExamples", "TemporaryHomes",
       ]),
     tests(
       "UserAuthenticationTests", in: .platform,
