@@ -45,9 +45,9 @@ public enum Limits {
   /// Octets of the packets of one certificate: the keys that the public servers were flooded with have some
   /// ten million; nothing honest comes near.
   public static let certificateByteCount = 64 << 20
-  /// Revocations of subkeys that are tried on every subkey of a certificate, since they may be misplaced,
-  /// after another one: each costs a hash. People have a handful of subkeys.
-  public static let subkeyRevocationCount = 64
+  /// Attempts to find the subkeys that revocations are about, since they may be misplaced, after another one: each costs a
+  /// hash. All the revocations that fit into a certificate are tried on twenty subkeys.
+  public static let subkeyRevocationAttemptCount = 20 * certificatePacketCount
   /// Octets of the subpackets of all signatures on one document. The number of subpackets is not limited by
   /// itself, since areas end; but each takes some thirty times the memory of its shortest form. This is room
   /// for a thousand signatures of 4 KiB each, or for thirty-two whose areas are as full as version 4 allows.

@@ -2,6 +2,7 @@
 //
 // The identities of an open coffer, with their entries in the audit log.
 
+internal import Contacts
 public import Enclaves
 public import Identities
 public import KeyCustody
@@ -26,7 +27,8 @@ extension Coffer {
   public func openIdentities() throws -> OpenIdentities {
     let custody = try openPrivateKeys().custody
     let domains = try protectedDomains()
-    let store = IdentityStore(custody, domains)
+    let contacts = ContactStore(domains)
+    let store = IdentityStore(custody, domains) { try contacts.certificates() }
     var unlisted = try store.unlistedCount()
     if unlisted > 0, slot != nil {
       // What cannot be opened now, as without a finger, must not hide the others.

@@ -30,10 +30,6 @@ public struct ContactEntry: Equatable, Sendable, Identifiable {
   public let failedVerification: UInt32?
 
   /// Judges a stored contact.
-  init(_ contact: Contact, at now: Timestamp) throws(ContactError) {
-    self.init(contact, try contact.certificates(), at: now)
-  }
-
   /// - Parameter certificates: of its keys, in their order.
   init(_ contact: Contact, _ certificates: [Certificate], at now: Timestamp) {
     id = contact.id
@@ -76,9 +72,10 @@ public struct ContactCertificates: Sendable {
 
 extension Contact {
   /// The certificates of its keys, in their order.
-  func certificates() throws(ContactError) -> [Certificate] {
+  /// - Parameter others: who may be their revokers.
+  func certificates(knowing others: [Certificate] = []) throws(ContactError) -> [Certificate] {
     var certificates: [Certificate] = []
-    for key in keys { certificates.append(try .stored(key)) }
+    for key in keys { certificates.append(try .stored(key).knowing(others)) }
     return certificates
   }
 }

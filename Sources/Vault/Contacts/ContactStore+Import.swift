@@ -78,10 +78,10 @@ extension ContactStore {
     _ parts: PublicParts, at now: Timestamp, decide: (ContactPreview) -> NewKeyDecision? = { _ in .keep }
   ) throws -> [ContactPreview] {
     var contacts = try domains.read(ContactsSnapshot.self).contacts
-    return try Self.take(parts, into: &contacts, ids: parts.incoming.map { _ in UUID() }, at: now) {
-      _, preview in
-      decide(preview)
-    }
+    let others = try revokers(of: everybody(contacts, parts))
+    return try Self.take(
+      parts, knowing: others, into: &contacts, ids: parts.incoming.map { _ in UUID() }, at: now
+    ) { _, preview in decide(preview) }
   }
 
   /// Stores the certificates of a file in one transaction: all or none.
@@ -97,11 +97,11 @@ extension ContactStore {
     _ parts: PublicParts, as previews: [ContactPreview], name: String? = nil, decisions: [NewKeyDecision?],
     at now: Timestamp
   ) throws -> [UUID?] {
-    try change { snapshot in
-      let ids = previews.map(\.idIfNew)
-      let found = try Self.take(parts, into: &snapshot.contacts, ids: ids, name: name, at: now) { index, _ in
-        decisions[index]
-      }
+    let others = try revokers(of: everybody(domains.read(ContactsSnapshot.self).contacts, parts))
+    return try change { snapshot in
+      let found = try Self.take(
+        parts, knowing: others, into: &snapshot.contacts, ids: previews.map(\.idIfNew), name: name, at: now
+      ) { index, _ in decisions[index] }
       guard found == previews else { throw ContactError.changedMeanwhile }
       return zip(found, decisions).map { preview, decision in
         guard decision != nil else { return nil }
@@ -111,22 +111,30 @@ extension ContactStore {
     }
   }
 
+  private func everybody(_ contacts: [Contact], _ parts: PublicParts) throws -> [Certificate] {
+    try contacts.flatMap { try $0.certificates() } + parts.incoming.map(\.whole)
+  }
+
   /// Takes certificates over, one after the other.
+  /// - Parameter others: who may be a revoker of what is stored or comes.
   /// - Returns: what each of them changed, or would have.
   private static func take(
-    _ parts: PublicParts, into contacts: inout [Contact], ids: [UUID], name: String? = nil, at now: Timestamp,
-    decide: (Int, ContactPreview) -> NewKeyDecision?
+    _ parts: PublicParts, knowing others: [Certificate], into contacts: inout [Contact], ids: [UUID],
+    name: String? = nil, at now: Timestamp, decide: (Int, ContactPreview) -> NewKeyDecision?
   ) throws -> [ContactPreview] {
-    var entries = try contacts.map { try ContactEntry($0, at: now) }
+    func entry(_ contact: Contact) throws -> ContactEntry {
+      ContactEntry(contact, try contact.certificates(knowing: others), at: now)
+    }
+    var entries = try contacts.map(entry)
     var previews: [ContactPreview] = []
-    for (index, incoming) in parts.incoming.enumerated() {
+    for (index, incoming) in parts.knowing(others).incoming.enumerated() {
       let preview = try preview(incoming, contacts, entries, id: ids[index], at: now)
       previews.append(preview)
       guard let decision = decide(index, preview) else { continue }
       let before = contacts
       try Taking(preview: preview, now: now, name: name).apply(to: &contacts, decision)
       for place in contacts.indices where place >= before.count || contacts[place] != before[place] {
-        let entry = try ContactEntry(contacts[place], at: now)
+        let entry = try entry(contacts[place])
         if place < entries.count { entries[place] = entry } else { entries.append(entry) }
       }
     }

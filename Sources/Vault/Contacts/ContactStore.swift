@@ -20,17 +20,40 @@ public struct ContactStore: Sendable {
   /// certificate.
   /// - Throws: `ContactError.corrupt`; `ProtectedDataError`.
   public func list(at now: Timestamp) throws -> [ContactEntry] {
-    try domains.read(ContactsSnapshot.self).contacts.map { try ContactEntry($0, at: now) }
+    try certificates(at: now).map(\.entry)
   }
 
   /// The same, with the certificates themselves.
   /// - Throws: `ContactError.corrupt`; `ProtectedDataError`.
   public func certificates(at now: Timestamp) throws -> [ContactCertificates] {
-    try domains.read(ContactsSnapshot.self).contacts.map { contact in
-      let certificates = try contact.certificates()
-      return ContactCertificates(
-        entry: ContactEntry(contact, certificates, at: now), certificates: certificates)
+    let contacts = try domains.read(ContactsSnapshot.self).contacts
+    return zip(contacts, try known(contacts)).map { contact, certificates in
+      ContactCertificates(entry: ContactEntry(contact, certificates, at: now), certificates: certificates)
     }
+  }
+
+  /// The certificates of each contact, which know their revokers: these may be contacts or the user's own keys.
+  func known(_ contacts: [Contact]) throws -> [[Certificate]] {
+    let certificates = try contacts.map { try $0.certificates() }
+    let others = try revokers(of: certificates.flatMap(\.self))
+    return certificates.map { $0.map { $0.knowing(others) } }
+  }
+
+  /// Who may be a revoker of one of these: these themselves, and the user's own keys. Empty if nothing names a revoker.
+  func revokers(of certificates: [Certificate]) throws -> [Certificate] {
+    guard certificates.contains(where: { !$0.namedRevokers.isEmpty }) else { return [] }
+    return try certificates
+      + domains.read(KeyMetadata.self).identities.flatMap { identity in
+        do { return try Certificate.readAll(MemorySource(identity.certificate)) } catch {
+          throw ContactError.corrupt
+        }
+      }
+  }
+
+  /// All certificates, without a judgement.
+  /// - Throws: `ContactError.corrupt`; `ProtectedDataError`.
+  package func certificates() throws -> [Certificate] {
+    try domains.read(ContactsSnapshot.self).contacts.flatMap { try $0.certificates() }
   }
 
   /// The contact that `who` means: a fingerprint or key ID, an address, a name, or beginnings of its words.
@@ -45,7 +68,14 @@ public struct ContactStore: Sendable {
 
   /// The public part in use, to give away.
   /// - Throws: `ContactError.unknown`, `.noKeyInUse`, `.corrupt`; `ProtectedDataError`.
-  public func certificate(_ id: UUID) throws -> Certificate { try Certificate.stored(keyInUse(id)) }
+  public func certificate(_ id: UUID) throws -> Certificate {
+    let contacts = try domains.read(ContactsSnapshot.self).contacts
+    let key = try keyInUse(id).fingerprint
+    guard let found = try known(contacts).joined().first(where: { $0.fingerprint == key }) else {
+      throw ContactError.unknown
+    }
+    return found
+  }
 
   private func keyInUse(_ id: UUID) throws -> Contact.Key {
     let contacts = try domains.read(ContactsSnapshot.self).contacts

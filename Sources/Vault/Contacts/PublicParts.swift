@@ -12,6 +12,17 @@ struct IncomingCertificate {
   let whole: Certificate
   /// What its holder says.
   let reduced: Certificate
+
+  init(_ whole: Certificate) {
+    self.whole = whole
+    reduced = whole.reducedToHolderStatements()
+  }
+
+  /// The same with those of its revokers who are among `others`: their revocations are kept for certain.
+  func knowing(_ others: [Certificate]) -> IncomingCertificate {
+    let knowing = whole.knowing(others)
+    return knowing == whole ? self : IncomingCertificate(knowing)
+  }
 }
 
 /// The certificates of a file.
@@ -21,8 +32,13 @@ public struct PublicParts: Sendable {
   /// How many there are, each once.
   public var count: Int { incoming.count }
 
-  /// The certificates, reduced to their holders' statements, to be used once without storing them.
+  /// The certificates, reduced to their holders' statements, to be used once without storing them: see ``knowing(_:)``.
   public var certificates: [Certificate] { incoming.map(\.reduced) }
+
+  /// The same, with what those of `others` have revoked who may.
+  public func knowing(_ others: [Certificate]) -> PublicParts {
+    PublicParts(incoming: incoming.map { $0.knowing(others) })
+  }
 
   /// Without those of these keys.
   public func without(_ keys: Set<Fingerprint>) -> PublicParts {
@@ -31,14 +47,17 @@ public struct PublicParts: Sendable {
 
   private init(incoming: [IncomingCertificate]) { self.incoming = incoming }
 
+  /// - Parameter certificates: any of them may have revoked another.
+  private init(_ certificates: [Certificate]) {
+    incoming = certificates.map { IncomingCertificate($0.knowing(certificates)) }
+  }
+
   /// Those of several files, to be stored in one step.
   public init(joining files: [PublicParts]) { incoming = files.flatMap(\.incoming) }
 
   /// Those of one mail: copies of a certificate become one, because one may have a revocation that another lacks.
   public init(merging pieces: [PublicParts]) {
-    incoming = Certificate.merged(pieces.flatMap { $0.incoming.map(\.whole) }).map {
-      IncomingCertificate(whole: $0, reduced: $0.reducedToHolderStatements())
-    }
+    self.init(Certificate.merged(pieces.flatMap { $0.incoming.map(\.whole) }))
   }
 
   /// Reads all certificates. Private keys among them refuse all.
@@ -56,9 +75,7 @@ public struct PublicParts: Sendable {
     } catch {
       throw .unreadable(error)
     }
-    incoming = certificates.map {
-      IncomingCertificate(whole: $0, reduced: $0.reducedToHolderStatements())
-    }
+    self.init(certificates)
     for certificate in incoming { _ = try certificate.reduced.packets() }
   }
 }

@@ -48,6 +48,11 @@ public struct AddressBook: Sendable {
     self.time = time
   }
 
+  /// The certificates of everybody, with the keys that contacts have had, or may have.
+  private var certificates: [Certificate] {
+    identities.map(\.certificate) + contacts.flatMap(\.certificates)
+  }
+
   /// The one whom `who` means: a fingerprint or key ID, an address, a name, beginnings of its words, or `me`.
   /// A contact with the key of an identity is that identity.
   /// - Throws: ``CorrespondenceError/unknown(who:)``, ``CorrespondenceError/ambiguous(who:_:)``,
@@ -82,8 +87,8 @@ public struct AddressBook: Sendable {
   }
 
   /// Certificates for one command, merged with the stored copies of the same keys; nothing is stored.
-  public func merging(_ certificates: [Certificate]) -> [Correspondent] {
-    certificates.map { certificate in
+  public func merging(_ parts: PublicParts) -> [Correspondent] {
+    parts.knowing(certificates).certificates.map { certificate in
       if let own = identities.first(where: { $0.certificate.fingerprint == certificate.fingerprint }) {
         return .identity(own)
       }
@@ -108,8 +113,7 @@ extension Correspondent {
     }
   }
 
-  /// The same with another copy of the certificate, which may have a revocation or a subkey that this one lacks. An
-  /// identity has what its owner says already.
+  /// The same with another copy of the certificate, which may have a revocation or a subkey that this one lacks.
   func merging(_ copy: Certificate) -> Correspondent {
     switch self {
     case .contact(let contact):

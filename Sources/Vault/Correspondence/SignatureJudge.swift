@@ -161,7 +161,6 @@ public struct SignatureJudge: Sendable {
   }
 
   private func valid(_ who: Known, at time: Timestamp) -> ValidCertificate {
-    ValidCertificate(
-      who.certificate, at: time, now: self.time, policy: .standard, revokers: known.map(\.certificate))
+    ValidCertificate(who.certificate, at: time, now: self.time, policy: .standard)
   }
 }

@@ -68,16 +68,10 @@ public struct Identity: Sendable {
   let key: Fingerprint
 
   /// Judges the public part at a time.
-  /// - Throws: ``IdentityError/corrupt`` when it is not the certificate of this key.
   init(
-    _ stored: PGPKeyIdentity, isDefault: Bool, hasPrivatePart: Bool, at now: Timestamp
-  ) throws(IdentityError) {
-    let found: [Certificate]
-    do { found = try Certificate.readAll(MemorySource(stored.certificate)) } catch { throw .corrupt }
-    guard let certificate = found.first, found.count == 1, certificate.fingerprint == stored.fingerprint
-    else {
-      throw .corrupt
-    }
+    _ stored: PGPKeyIdentity, _ certificate: Certificate, isDefault: Bool, hasPrivatePart: Bool,
+    at now: Timestamp
+  ) {
     let valid = ValidCertificate(certificate, at: now, now: now, policy: .standard)
     self.certificate = certificate
     key = stored.fingerprint
@@ -97,6 +91,16 @@ public struct Identity: Sendable {
     parts = valid.parts
     isQuantumSafe = valid.isQuantumSafe(for: [.encryptCommunications, .encryptStorage])
     statement = valid.replacementStatement
+  }
+}
+
+extension PGPKeyIdentity {
+  /// - Throws: ``IdentityError/corrupt`` when it is not the certificate of this key.
+  func publicPart() throws(IdentityError) -> Certificate {
+    let found: [Certificate]
+    do { found = try Certificate.readAll(MemorySource(certificate)) } catch { throw .corrupt }
+    guard found.count == 1, found[0].fingerprint == fingerprint else { throw .corrupt }
+    return found[0]
   }
 }
 

@@ -4,7 +4,7 @@
 // which both are written is custody's (Specs/envelopes.md, "Key and metadata").
 
 public import KeyCustody
-internal import OpenPGP
+public import OpenPGP
 internal import Primitives
 internal import ProtectedData
 
@@ -12,13 +12,20 @@ internal import ProtectedData
 public struct IdentityStore: Sendable {
   let custody: PrivateKeyCustody
   let records: any CustodyRecords
+  /// Other people's certificates.
+  let others: @Sendable () throws -> [Certificate]
 
   /// - Parameters:
   ///   - custody: after recovery from an interrupted change.
   ///   - records: those of the custody.
-  public init(_ custody: PrivateKeyCustody, _ records: any CustodyRecords) {
+  ///   - others: other people's certificates; asked for when an identity names somebody who may revoke it.
+  public init(
+    _ custody: PrivateKeyCustody, _ records: any CustodyRecords,
+    others: @escaping @Sendable () throws -> [Certificate] = { [] }
+  ) {
     self.custody = custody
     self.records = records
+    self.others = others
   }
 
   // MARK: Looking
@@ -29,9 +36,21 @@ public struct IdentityStore: Sendable {
   public func all(at now: Int64) throws -> [Identity] {
     let keys = Set(try custody.fingerprints())
     return try records.identities().enumerated().map { index, stored in
-      try Identity(
-        stored, isDefault: index == 0, hasPrivatePart: keys.contains(stored.fingerprint), at: Timestamp(now))
+      let hasPrivatePart = keys.contains(stored.fingerprint)
+      return try identity(stored, isDefault: index == 0, hasPrivatePart: hasPrivatePart, at: Timestamp(now))
     }
+  }
+
+  /// Judges the public part of an identity. Revocations by others count if these are known.
+  func identity(
+    _ stored: PGPKeyIdentity, isDefault: Bool, hasPrivatePart: Bool, at now: Timestamp
+  ) throws -> Identity {
+    var certificate = try stored.publicPart()
+    if !certificate.namedRevokers.isEmpty {
+      let own = try records.identities().map { try $0.publicPart() }
+      certificate = certificate.knowing(try own + others())
+    }
+    return Identity(stored, certificate, isDefault: isDefault, hasPrivatePart: hasPrivatePart, at: now)
   }
 
   /// How many private keys have no metadata, as after a reset of the domain: nobody sees them.
@@ -72,7 +91,7 @@ public struct IdentityStore: Sendable {
     let key = try wanted.key(at: time)
     let metadata = try PGPKeyIdentity(key, at: time)
     try custody.wrap(listing: [key.listed(metadata)], authorization)
-    return try Identity(metadata, isDefault: present == 0, hasPrivatePart: true, at: time)
+    return try identity(metadata, isDefault: present == 0, hasPrivatePart: true, at: time)
   }
 
   /// Moves an identity to the front.

@@ -95,6 +95,74 @@ struct HolderStatementTests {
     }
   }
 
+  @Test(
+    "A copy that does not verify takes nothing away, wherever it is: a revocation, an end, a back-signature",
+    arguments: [KeyProfile.universal, .advanced])
+  func spoiltCopies(profile: KeyProfile) throws {
+    let bob = try key(profile)
+    let reason = RevocationReason(.compromised)
+    let subkey = bob.certificate.subkeys[0].packet.fingerprint
+    let spoilt: (Signature) -> Signature = { signature in
+      Signature(
+        version: signature.version, type: signature.type, algorithm: signature.algorithm,
+        hash: signature.hash, hashedArea: signature.hashedArea, unhashedArea: signature.unhashedArea,
+        digestPrefix: signature.digestPrefix.map { ~$0 }, salt: signature.salt, material: signature.material)
+    }
+    for part in [Certificate.Part.primaryKey, .subkey(subkey), .userID(Self.userID)] {
+      let revoked = try bob.certificate.revoking(part, reason: reason, at: Self.later, by: signer(bob))
+      for isInFront in [true, false] {
+        var certificate = revoked
+        func doubled(_ signatures: [Signature]) -> [Signature] {
+          signatures.flatMap { isInFront ? [spoilt($0), $0] : [$0, spoilt($0)] }
+        }
+        certificate.signatures = doubled(certificate.signatures)
+        for index in certificate.userIDs.indices {
+          certificate.userIDs[index].signatures = doubled(certificate.userIDs[index].signatures)
+        }
+        for index in certificate.subkeys.indices {
+          certificate.subkeys[index].signatures = doubled(certificate.subkeys[index].signatures)
+        }
+        #expect(certificate.reducedToHolderStatements() == revoked.reducedToHolderStatements())
+      }
+    }
+  }
+
+  @Test("Revocations by a revoker who is known are kept behind any number that do not verify")
+  func designated() throws {
+    let revoker = try KeyHolderFixture(version: 4)
+    let stranger = try KeyHolderFixture(version: 4)
+    var holder = try KeyHolderFixture(version: 4)
+    try holder.addUserID(KeyHolderFixture.userID, [.keyFlags(.sign)])
+    let body = [0x80, revoker.primary.publicKey.algorithm.rawValue] + revoker.certificate.fingerprint.bytes
+    let naming = try Subpacket(typeOctet: SubpacketType.revocationKey.rawValue, body: body, isEmbedded: false)
+    let builder = SignatureBuilder(type: .directKey, creationTime: day(0), subpackets: [naming])
+    let target = SignedTarget.directKey(holder.primary.publicKey)
+    holder.certificate.signatures = [try builder.sign(target, with: holder.primary)]
+    for number in 0..<40 {
+      let forged = try holder.signature(.keyRevocation, over: target, [], on: number, by: stranger.primary)
+      let names = SubpacketArea([Subpacket(.issuerFingerprint(revoker.certificate.fingerprint))])
+      let draft = Signature(
+        version: 4, type: forged.type, algorithm: forged.algorithm, hash: forged.hash,
+        hashedArea: SubpacketArea(forged.hashedArea.subpackets.filter { $0.type != .issuerFingerprint }),
+        unhashedArea: names, digestPrefix: [], salt: [], material: .unknown([]))
+      holder.certificate.signatures.append(
+        try draft.signed(digest: try draft.digest(over: target), with: stranger.primary))
+    }
+    try holder.revoke(.compromised, on: 5, by: revoker.primary)
+    let known = holder.certificate.knowing([revoker.certificate]).reducedToHolderStatements()
+    #expect(known.signatures.filter { $0.type == .keyRevocation }.count == 1)
+    #expect(holder.valid(on: 6, revokers: [revoker.certificate]).problem != nil)
+    for certificate in [known, known.reducedToHolderStatements()] {
+      let valid = ValidCertificate(certificate, at: day(6), now: day(6), policy: .standard)
+      let listed = ValidCertificate(verifiedBefore: certificate, at: day(6), policy: .standard)
+      #expect(valid.problem == .revoked(RevocationReason(.compromised)))
+      #expect(listed.problem == valid.problem)
+    }
+    // Nobody can tell which ones are forged while the revoker is not known.
+    let unknown = holder.certificate.reducedToHolderStatements()
+    #expect(unknown.signatures.filter { $0.type == .keyRevocation }.count == 16)
+  }
+
   @Test("Subkeys and signatures of unknown versions are kept, and no more than a few of the latter")
   func future() throws {
     var certificate = try key().certificate

@@ -136,7 +136,8 @@ struct KeyHolderFixture {
 
   /// What the certificate says on a day, asked on a later one.
   func valid(on time: Int, today: Int = 10_000, revokers: [Certificate] = []) -> ValidCertificate {
-    ValidCertificate(certificate, at: day(time), now: day(today), policy: .standard, revokers: revokers)
+    ValidCertificate(
+      certificate.knowing(revokers), at: day(time), now: day(today), policy: .standard)
   }
 
   static let userID = UserID("Ada <ada@example.org>")

@@ -82,6 +82,40 @@ struct ValidCertificatePropertiesTests {
     #expect(holder.valid(on: 25).primaryKey.flags == [.certify, .sign, .split])
   }
 
+  @Test("An older self-signature that somebody else made does not stand in the way of a later one of the holder")
+  func forgedBefore() throws {
+    let stranger = try KeyHolderFixture().primary
+    for version: UInt8 in [4, 6] {
+      var holder = try KeyHolderFixture(version: version)
+      try holder.state([], on: 30)
+      #expect(holder.valid(on: 9).problem == nil)
+      let target = SignedTarget.directKey(holder.primary.publicKey)
+      let userID = SignedTarget.userID(holder.primary.publicKey, KeyHolderFixture.userID)
+      for defect in [
+        try Subpacket(typeOctet: 0x80 | 101, body: [1], isEmbedded: false),
+        Subpacket(.signatureExpirationTime(seconds: 1)),
+      ] {
+        for (type, target) in [(SignatureType.directKey, target), (.positiveCertification, userID)] {
+          let builder = SignatureBuilder(type: type, creationTime: day(3), subpackets: [defect])
+          let forged = try builder.sign(target, with: stranger)
+          let draft = Signature(
+            version: version, type: type, algorithm: forged.algorithm, hash: forged.hash,
+            hashedArea: SubpacketArea(forged.hashedArea.subpackets.filter { $0.type != .issuerFingerprint }),
+            unhashedArea: SubpacketArea([Subpacket(.issuerFingerprint(holder.certificate.fingerprint))]),
+            digestPrefix: [], salt: version == 6 ? forged.salt : [], material: .unknown([]))
+          let named = try draft.signed(digest: try draft.digest(over: target), with: stranger)
+          if type == .directKey {
+            holder.certificate.signatures.append(named)
+          } else {
+            holder.certificate.userIDs[0].signatures.append(named)
+          }
+        }
+      }
+      #expect(holder.valid(on: 9).problem == nil)
+      #expect(holder.valid(on: 9).userIDs.map(\.problem) == [nil])
+    }
+  }
+
   @Test("An expired self-signature gives way to an older one that has not")
   func expiredSelfSignature() throws {
     var holder = try KeyHolderFixture(version: 6)

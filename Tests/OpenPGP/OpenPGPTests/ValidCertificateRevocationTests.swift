@@ -123,6 +123,53 @@ struct ValidCertificateRevocationTests {
     }
   }
 
+  @Test("A misplaced revocation of a subkey counts behind however many that do not verify")
+  func floodedSubkeyRevocation() throws {
+    var holder = try KeyHolderFixture.usual()
+    let key = try holder.addEncryptionSubkey()
+    let stranger = try KeyHolderFixture().primary
+    let target = SignedTarget.subkey(primary: holder.primary.publicKey, key.publicKey)
+    let junk = try (1...200).map { number in
+      try holder.signature(.subkeyRevocation, over: target, [], on: number, by: stranger)
+        .naming(holder.primary.publicKey)
+    }
+    let revocation = try holder.signature(.subkeyRevocation, over: target, [], on: 10)
+    holder.certificate.userIDs[0].signatures += junk + [revocation]
+    #expect(isRevoked(holder.valid(on: 1).keys[1].problem))
+    let reduced = holder.certificate.reducedToHolderStatements()
+    #expect(reduced.subkeys[0].signatures.filter { $0.type == .subkeyRevocation } == [revocation])
+  }
+
+  @Test("A binding made later does not make good what was signed while the subkey was revoked")
+  func boundLater() throws {
+    for version: UInt8 in [4, 6] {
+      var holder = try KeyHolderFixture.usual(version: version)
+      let key = try holder.addUnboundSubkey(.ed25519)
+      try holder.revoke(.retired, .subkey(key.publicKey.fingerprint), on: 10)
+      let confirmation = try holder.confirmation(of: key, on: 40)
+      try holder.bind(key, [.keyFlags(.sign), .embeddedSignature(confirmation)], on: 40)
+      // As where GnuPG keeps the newest alone, the later binding counts for the time before the revocation.
+      #expect(holder.valid(on: 9).keys[1].problem == nil)
+      #expect(isRevoked(holder.valid(on: 35).keys[1].problem))
+      #expect(holder.valid(on: 41).keys[1].problem == nil)
+    }
+  }
+
+  @Test("A user ID claimed again is not valid in between, nor a key of which nothing older is left")
+  func claimedLater() throws {
+    for version: UInt8 in [4, 6] {
+      var holder = try KeyHolderFixture(version: version)
+      try holder.state([], on: 30)
+      try holder.revoke(.userIDInvalid, .userID(KeyHolderFixture.userID), on: 10)
+      try holder.revoke(.retired, on: 12)
+      #expect(holder.valid(on: 9).userIDs.map(\.problem) == [nil])
+      #expect(isRevoked(holder.valid(on: 20).userIDs[0].problem))
+      #expect(holder.valid(on: 11).problem == nil)
+      #expect(isRevoked(holder.valid(on: 20).problem))
+      #expect(holder.valid(on: 31).problem == nil)
+    }
+  }
+
   @Test("A subkey that was superseded serves until then")
   func softlyRevokedSubkey() throws {
     var holder = try KeyHolderFixture.usual()

@@ -76,10 +76,16 @@ final class LettersFixture {
   }
 
   /// Stores a certificate as a contact.
-  func store(_ certificate: Certificate, decision: NewKeyDecision = .keep) throws {
+  /// A file with a certificate.
+  static func parts(_ certificate: Certificate) throws -> PublicParts {
     let sink = ArraySink()
     try certificate.write(to: sink)
-    let parts = try PublicParts(SharedSecretBytes(SecretBytes(copying: sink.bytes.span.bytes)))
+    return try PublicParts(SharedSecretBytes(SecretBytes(copying: sink.bytes.span.bytes)))
+  }
+
+  /// Stores a contact with this certificate.
+  func store(_ certificate: Certificate, decision: NewKeyDecision = .keep) throws {
+    let parts = try Self.parts(certificate)
     let previews = try contacts.preview(parts, at: Self.now) { _ in decision }
     try contacts.store(parts, as: previews, decisions: [decision], at: Self.now)
   }

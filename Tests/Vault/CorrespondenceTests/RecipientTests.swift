@@ -168,7 +168,7 @@ struct RecipientTests {
       dan.certificate, at: LettersFixture.before(days: 60), now: LettersFixture.now, policy: .standard)
     let updated = try valid.settingExpiration(to: LettersFixture.after(days: 3650), by: dan.primary())
     let book = try fixture.book()
-    let named = book.merging([updated])
+    let named = try book.merging(LettersFixture.parts(updated))
     let message = try OutgoingMessage(
       to: named.map { ("dan.asc", $0) }, signer: nil, own: nil, at: book.time)
     #expect(message.recipients.map(\.correspondent.name) == ["Dan"])
@@ -183,7 +183,8 @@ struct RecipientTests {
     let oldValid = ValidCertificate(
       old.certificate, at: LettersFixture.before(days: 60), now: LettersFixture.now, policy: .standard)
     let renewed = try oldValid.settingExpiration(to: LettersFixture.after(days: 3650), by: old.primary())
-    let strangers = book.merging([old.certificate, renewed]).map { ("old.asc", $0) }
+    let strangers = try [old.certificate, renewed].flatMap { try book.merging(LettersFixture.parts($0)) }
+      .map { ("old.asc", $0) }
     #expect(try OutgoingMessage(to: strangers, signer: nil, own: nil, at: book.time).recipients.count == 1)
   }
 

@@ -150,7 +150,7 @@ struct EncryptCommand: CofferCommand {
     for who in to { named.append((who, try book.meant(by: who))) }
     for path in toFile {
       let parts = try PublicParts(SharedSecretBytes(try Self.read(path)))
-      named += book.merging(parts.certificates).map { (path, $0) }
+      named += book.merging(parts).map { (path, $0) }
     }
     return try OutgoingMessage(
       to: named, signer: noSign ? nil : own, own: isForSelf ? own : nil, at: book.time, in: book)

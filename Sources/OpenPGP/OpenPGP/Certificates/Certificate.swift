@@ -43,6 +43,9 @@ public struct Certificate: Hashable, Sendable {
   public var subkeys: [Component<PublicKey>] = []
   /// Subkeys of unknown versions.
   public var opaqueSubkeys: [Component<OpaquePacket>] = []
+  /// Keys that it names as its revokers, as far as they are known here: see ``knowing(_:)``. They are in other
+  /// certificates, so they are not written.
+  public private(set) var knownRevokers: [PublicKey] = []
 
   /// A certificate that says nothing yet.
   public init(primaryKey: PublicKey) { self.primaryKey = primaryKey }
@@ -57,6 +60,37 @@ public struct Certificate: Hashable, Sendable {
   public func publicKey(_ fingerprint: Fingerprint) -> PublicKey? {
     primaryKey.fingerprint == fingerprint
       ? primaryKey : subkeys.first { $0.packet.fingerprint == fingerprint }?.packet
+  }
+}
+
+extension Certificate {
+  /// The keys that its direct-key signatures allow to revoke it, whether these verify or not.
+  ///
+  /// [RFC 9580, section 5.2.3.23](https://www.rfc-editor.org/rfc/rfc9580#section-5.2.3.23)
+  public var namedRevokers: Set<Fingerprint> { Set(signatures.flatMap(\.revokers)) }
+
+  /// This certificate with the keys of its revokers that are in `others`: from then on their revocations count, whoever
+  /// judges it. Call it where certificates are found, with everybody who is known there.
+  public func knowing(_ others: [Certificate]) -> Certificate {
+    let unknown = namedRevokers.subtracting(knownRevokers.map(\.fingerprint))
+    let found = unknown.compactMap { name in others.lazy.compactMap { $0.publicKey(name) }.first }
+    return knowing(found)
+  }
+
+  func knowing(_ revokers: [PublicKey]) -> Certificate {
+    guard !revokers.isEmpty else { return self }
+    var certificate = self
+    // In one order, whoever is found first.
+    certificate.knownRevokers = Set(knownRevokers + revokers)
+      .sorted { $0.fingerprint.bytes.lexicographicallyPrecedes($1.fingerprint.bytes) }
+    return certificate
+  }
+}
+
+extension Signature {
+  /// The keys that a direct-key signature allows to revoke the key.
+  var revokers: [Fingerprint] {
+    type == .directKey ? hashedArea.all { $0.asRevocationKey?.fingerprint } : []
   }
 }
 

@@ -82,6 +82,7 @@ struct CertificateAssembler {
 
   /// All of another copy of the certificate.
   mutating func add(_ other: Certificate) {
+    assembled = assembled.knowing(other.knownRevokers)
     beginPrimaryKey()
     add(other.signatures, other.opaquePackets)
     for component in other.userIDs {

@@ -20,7 +20,7 @@ struct PrimaryKeyProperties {
   private let sources: [Signature]
 
   init(
-    _ certificate: Certificate, userIDs: [SelfSignatureResolver.ResolvedUserID], revokers: [Certificate],
+    _ certificate: Certificate, userIDs: [SelfSignatureResolver.ResolvedUserID],
     resolver: inout SelfSignatureResolver
   ) {
     let key = certificate.primaryKey
@@ -52,7 +52,7 @@ struct PrimaryKeyProperties {
     replacement =
       ([revocation?.signature].compactMap(\.self) + sources).lazy.compactMap(\.keyReplacement).first
     let revoked =
-      revocation ?? resolver.revocation(of: certificate, by: revokers, against: newestSelfSignature)
+      revocation ?? resolver.revocationByOthers(of: certificate, against: newestSelfSignature)
     if let revoked {
       problem = .revoked(revoked.reason)
     } else if key.creationTime > resolver.time {
@@ -145,29 +145,33 @@ extension SelfSignatureResolver {
     return Binding(signature: nil, problem: .revoked(revoked.reason))
   }
 
-  /// A revocation by a key that the holder has named for it (section 5.2.3.23), if its certificate is among
-  /// `revokers`. All valid direct-key signatures may name one: a newer one does not take that back.
-  fileprivate mutating func revocation(
-    of certificate: Certificate, by revokers: [Certificate], against binding: Signature?
+  /// A revocation by a key that the holder has named for it (section 5.2.3.23), if that is known. All valid
+  /// direct-key signatures may name one: a newer one does not take that back.
+  fileprivate mutating func revocationByOthers(
+    of certificate: Certificate, against binding: Signature?
   ) -> Revocation? {
     let target = SignedTarget.directKey(primaryKey)
-    guard !revokers.isEmpty, certificate.signatures.contains(where: { $0.type == .keyRevocation }) else {
+    let known = certificate.knownRevokers
+    guard !known.isEmpty, certificate.signatures.contains(where: { $0.type == .keyRevocation }) else {
       return nil
     }
     var keys: [PublicKey] = []
     for selfSignature in certificate.signatures
     where selfSignature.type == .directKey && selfSignature.mayBe(by: primaryKey) {
-      let named = selfSignature.hashedArea.all { $0.asRevocationKey?.fingerprint }
-      let found = Set(named).compactMap { name in revokers.lazy.compactMap { $0.publicKey(name) }.first }
-        .filter { !keys.contains($0) }
+      let named = selfSignature.revokers
+      let found = known.filter { named.contains($0.fingerprint) && !keys.contains($0) }
       if !found.isEmpty, isMade(selfSignature, over: target, by: primaryKey) { keys += found }
     }
-    for key in keys {
-      let revocation = revocation(
+    let revocations = keys.compactMap { key in
+      revocation(
         in: certificate.signatures, type: .keyRevocation, over: target, against: binding, isFinal: true,
         by: key)
-      if let revocation { return revocation }
     }
-    return nil
+    // One that is final before one that can be taken back, then the newest.
+    return revocations.max { left, right in
+      let isFinal = (left: left.reason?.isSoft != true, right: right.reason?.isSoft != true)
+      return isFinal.left == isFinal.right
+        ? (left.signature.creationTime ?? .first) < (right.signature.creationTime ?? .first) : isFinal.right
+    }
   }
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Finds the self-signatures that count at a time (RFC 9580, section 5.2.3.10): of several on one component,
-// the most recent valid one. Named issuer, date and policy are checked before a signature is verified, and
-// the first that verifies ends the search.
+// the most recent valid one. The first that verifies ends the search. What does not verify decides nothing, neither
+// by what it says nor by its place among the others (section 5.2.5).
 //
 // If none is as old as the reference time, the oldest later one counts: GnuPG replaces a self-signature when
 // it prolongs a key, and such a certificate has nothing older.
@@ -61,11 +61,11 @@ struct SelfSignatureResolver {
     let ordered = Self.newestFirst(signatures.filter { isWanted($0.type) && $0.mayBe(by: key) })
     let later = ordered.prefix { ($0.creationTime ?? .first) > time }
     for signature in ordered.dropFirst(later.count) {
-      if let obstacle = obstacle(to: signature, over: target, by: key) {
-        problem = problem ?? obstacle
-      } else if isMade(signature, over: target, by: key) {
-        return Binding(signature: signature, problem: nil)
-      }
+      let obstacle = obstacle(to: signature, over: target, by: key)
+      // Anybody can write one that the policy refuses.
+      guard obstacle == nil || problem == nil, isMade(signature, over: target, by: key) else { continue }
+      guard let obstacle else { return Binding(signature: signature, problem: nil) }
+      problem = obstacle
     }
     // A self-signature that was refused or has ended is not replaced by a later one.
     guard problem == nil else { return Binding(signature: nil, problem: problem) }
@@ -80,7 +80,7 @@ struct SelfSignatureResolver {
   /// A revocation by `key` that counts against `binding`.
   ///
   /// A hard one ends everything, whenever it was made. A soft one counts from its creation on, until it ends
-  /// or the holder says otherwise later.
+  /// or the holder says otherwise later, and before the reference time. Of several of a kind the newest counts.
   /// - Parameter isFinal: whether hard revocations cannot be taken back: of keys, not of user IDs.
   mutating func revocation(
     in signatures: [Signature], type: SignatureType, over target: SignedTarget, against binding: Signature?,
@@ -88,7 +88,7 @@ struct SelfSignatureResolver {
   ) -> Revocation? {
     let key = key ?? primaryKey
     var found: Revocation?
-    for signature in signatures where signature.type == type && signature.mayBe(by: key) {
+    for signature in Self.newestFirst(signatures.filter { $0.type == type && $0.mayBe(by: key) }) {
       // No rule about hash algorithms is asked: to pass over a weak revocation would make the key look good.
       guard let creationTime = signature.creationTime, !policy.hasUnknownCriticalPart(signature) else {
         continue
@@ -97,7 +97,7 @@ struct SelfSignatureResolver {
       let isHard = isFinal && !(reason?.isSoft ?? false)
       if !isHard {
         guard found == nil, creationTime <= time, !signature.isExpired(at: time) else { continue }
-        if let bound = binding?.creationTime, bound > creationTime { continue }
+        if let bound = binding?.creationTime, bound > creationTime, bound <= time { continue }
       }
       guard isMade(signature, over: target, by: key) else { continue }
       found = Revocation(signature: signature)
@@ -108,7 +108,10 @@ struct SelfSignatureResolver {
 
   /// Whether `key` made the signature over `target`; false also when it cannot be verified.
   mutating func isMade(_ signature: Signature, over target: SignedTarget, by key: PublicKey) -> Bool {
-    if isVerifiedBefore { return key == primaryKey && target.allows(signature.type) }
+    // But for revocations by others, which are kept when their revoker is not here, too.
+    if isVerifiedBefore, key == primaryKey || signature.type != .keyRevocation {
+      return key == primaryKey && target.allows(signature.type)
+    }
     verificationCount += 1
     return (try? signature.isValid(over: target, by: key)) ?? false
   }
@@ -169,37 +172,40 @@ extension SelfSignatureResolver {
 
   /// - Parameter revocations: of any subkeys, wherever they are in the certificate.
   mutating func resolve(
-    _ component: Certificate.Component<PublicKey>, of primary: PrimaryKeyProperties, revocations: [Signature]
+    _ component: Certificate.Component<PublicKey>, of primary: PrimaryKeyProperties,
+    revocations: inout SubkeyRevocationAttempts
   ) -> ValidCertificate.Key {
     let key = component.packet
     let target = SignedTarget.subkey(primary: primaryKey, key)
     let binding = newest(component.signatures, over: target) { $0 == .subkeyBinding }
-    let flags = binding.signature.map { confirmedFlags(of: key, boundBy: $0) } ?? []
+    let flags =
+      binding.signature.map { confirmedFlags(of: key, boundBy: .of($0, among: component.signatures)) } ?? []
     let expirationTime = [primary.expirationTime, binding.signature?.keyExpirationTime(of: key)]
       .compactMap(\.self).min()
     let problem =
       primary.problem
       ?? problem(
-        of: component, bound: binding, revocations: revocations, flags: flags, expirationTime: expirationTime)
+        of: component, bound: binding, revocations: &revocations, flags: flags, expirationTime: expirationTime)
     return ValidCertificate.Key(
       publicKey: key, isPrimary: false, flags: flags, expirationTime: expirationTime, problem: problem,
       selfSignature: binding.signature)
   }
 
   private mutating func problem(
-    of component: Certificate.Component<PublicKey>, bound binding: Binding, revocations: [Signature],
-    flags: KeyFlags, expirationTime: Timestamp?
+    of component: Certificate.Component<PublicKey>, bound binding: Binding,
+    revocations: inout SubkeyRevocationAttempts, flags: KeyFlags, expirationTime: Timestamp?
   ) -> ValidCertificate.Problem? {
     let key = component.packet
     let target = SignedTarget.subkey(primary: primaryKey, key)
     var revoked = revocation(
       in: component.signatures, type: .subkeyRevocation, over: target, against: binding.signature,
       isFinal: true)
-    // A misplaced subkey revocation still counts.
-    revoked =
-      revoked
-      ?? revocation(
-        in: revocations, type: .subkeyRevocation, over: target, against: binding.signature, isFinal: true)
+    // A misplaced subkey revocation still counts; where nothing is bound there is nothing to revoke.
+    if revoked == nil, binding.signature != nil {
+      revoked = revocation(
+        in: revocations.next(), type: .subkeyRevocation, over: target, against: binding.signature,
+        isFinal: true)
+    }
     if let revoked { return .revoked(revoked.reason) }
     if let problem = binding.problem { return problem }
     if key.version != primaryKey.version { return .refused(.versionMismatch) }
@@ -212,8 +218,9 @@ extension SelfSignatureResolver {
 
   /// The flags of a subkey. Those for signing need a signature of the subkey itself over the primary key, or
   /// anybody could claim somebody else's signatures by binding the key that made them (section 5.2.1.9).
-  private mutating func confirmedFlags(of key: PublicKey, boundBy binding: Signature) -> KeyFlags {
-    let flags = binding.keyFlags ?? KeyFlags.unstated(for: key.algorithm, isPrimary: false)
+  /// - Parameter binding: what binds it, with its copies: the confirmation is in the area that anybody can change.
+  private mutating func confirmedFlags(of key: PublicKey, boundBy binding: SignatureCopies) -> KeyFlags {
+    let flags = binding.all[0].keyFlags ?? KeyFlags.unstated(for: key.algorithm, isPrimary: false)
     let signing: KeyFlags = [.certify, .sign]
     guard !flags.isDisjoint(with: signing) else { return flags }
     let confirmation = newest(
@@ -259,15 +266,28 @@ extension Signature {
 }
 
 extension Certificate {
-  /// Revocations of subkeys that may be the holder's: misplaced ones first, then those after subkeys; no more
-  /// than ``Limits/subkeyRevocationCount``.
+  /// Revocations of subkeys that may be the holder's: misplaced ones first, then those after subkeys.
   var subkeyRevocations: [Signature] {
     let places =
       [signatures] + userIDs.map(\.signatures) + userAttributes.map(\.signatures)
       + opaqueSubkeys.map(\.signatures) + subkeys.map(\.signatures)
-    let found = places.joined().lazy
-      .filter { $0.type == .subkeyRevocation && $0.mayBe(by: primaryKey) }
-      .prefix(Limits.subkeyRevocationCount)
-    return Array(found)
+    return places.joined().filter { $0.type == .subkeyRevocation && $0.mayBe(by: primaryKey) }
+  }
+}
+
+/// Revocations of subkeys that may be misplaced, so that all are tried on every subkey that is bound.
+///
+/// Anybody can add revocations, and subkeys that are not bound. Only a holder can bind so many that attempts run out.
+struct SubkeyRevocationAttempts {
+  private let revocations: [Signature]
+  private var rest = Limits.subkeyRevocationAttemptCount
+
+  init(_ revocations: [Signature]) { self.revocations = revocations }
+
+  /// Those to try on the next subkey.
+  mutating func next() -> [Signature] {
+    let tried = Array(revocations.prefix(rest))
+    rest -= tried.count
+    return tried
   }
 }

@@ -19,7 +19,7 @@ extension Certificate {
       userID.map { $0 == bound.userID && bound.problem == nil } ?? bound.isPrimary
     }
     guard valid.problem == nil, let kept else { return holder }
-    var small = Certificate(primaryKey: primaryKey)
+    var small = Certificate(primaryKey: primaryKey).knowing(knownRevokers)
     small.signatures = holder.signatures.filter { signature in
       signature.type == .keyRevocation || signature == valid.directKeySignature
         || !signature.hashedArea.all({ $0.asRevocationKey }).isEmpty

@@ -80,31 +80,24 @@ public struct ValidCertificate: Sendable {
   /// How many signatures were verified to find all this out.
   let verificationCount: Int
 
-  /// Finds out what a certificate says at a time.
+  /// Finds out what a certificate says at a time. Revocations by others count if the certificate knows their keys:
+  /// see ``Certificate/knowing(_:)``.
   /// - Parameters:
   ///   - time: for which the certificate is judged: now to encrypt and sign, the signature's creation to
   ///     verify.
   ///   - now: today. What the holder has said since `time` counts where there is nothing older.
-  ///   - revokers: certificates that may hold a key which the holder has allowed to revoke
-  ///     (section 5.2.3.23).
-  public init(
-    _ certificate: Certificate, at time: Timestamp, now: Timestamp, policy: Policy,
-    revokers: [Certificate] = []
-  ) {
-    self.init(
-      certificate, at: time, now: now, policy: policy, revokers: revokers, isVerifiedBefore: false)
+  public init(_ certificate: Certificate, at time: Timestamp, now: Timestamp, policy: Policy) {
+    self.init(certificate, at: time, now: now, policy: policy, isVerifiedBefore: false)
   }
 
   /// - Parameter isVerifiedBefore: whether every signature is where it belongs, and was verified there.
   init(
-    _ certificate: Certificate, at time: Timestamp, now: Timestamp, policy: Policy, revokers: [Certificate],
-    isVerifiedBefore: Bool
+    _ certificate: Certificate, at time: Timestamp, now: Timestamp, policy: Policy, isVerifiedBefore: Bool
   ) {
     var resolver = SelfSignatureResolver(
       certificate.primaryKey, at: time, now: now, policy: policy, isVerifiedBefore: isVerifiedBefore)
     let userIDs = resolver.resolveUserIDs(certificate)
-    let properties = PrimaryKeyProperties(
-      certificate, userIDs: userIDs, revokers: revokers, resolver: &resolver)
+    let properties = PrimaryKeyProperties(certificate, userIDs: userIDs, resolver: &resolver)
     self.certificate = certificate
     self.time = time
     self.policy = policy
@@ -120,9 +113,10 @@ public struct ValidCertificate: Sendable {
       expirationTime: properties.expirationTime, problem: properties.problem,
       selfSignature: properties.newestSelfSignature)
     // Those of other subkeys do not verify; where nothing is verified they must not be tried.
-    let revocations = isVerifiedBefore ? [] : certificate.subkeyRevocations
+    var revocations = SubkeyRevocationAttempts(isVerifiedBefore ? [] : certificate.subkeyRevocations)
     keys =
-      [primary] + certificate.subkeys.map { resolver.resolve($0, of: properties, revocations: revocations) }
+      [primary]
+      + certificate.subkeys.map { resolver.resolve($0, of: properties, revocations: &revocations) }
     features = properties.last { $0.asFeatures } ?? []
     preferredHashAlgorithms =
       properties.last { $0.asPreferredHashAlgorithms } ?? []

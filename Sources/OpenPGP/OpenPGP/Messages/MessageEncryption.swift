@@ -62,8 +62,7 @@ extension MessageEncryption {
     var keys: [[PublicKey]] = []
     let recipients = Certificate.merged(recipients)
     for certificate in recipients {
-      let valid = ValidCertificate(
-        certificate, at: time, now: time, policy: policy, revokers: recipients)
+      let valid = ValidCertificate(certificate.knowing(recipients), at: time, now: time, policy: policy)
       keys.append(try valid.encryptionKeys(for: purpose))
       validCertificates.append(valid)
     }

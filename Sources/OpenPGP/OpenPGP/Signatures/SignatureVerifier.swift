@@ -10,8 +10,8 @@
 
 /// Verifies signatures over documents.
 public struct SignatureVerifier: Sendable {
-  /// Whose signatures count.
-  public var certificates: [Certificate]
+  /// Whose signatures count. Each knows the others, which may be its revokers.
+  public let certificates: [Certificate]
   /// Which algorithms and dates are good enough.
   public var policy: Policy
   /// Now, for expiry.
@@ -23,7 +23,7 @@ public struct SignatureVerifier: Sendable {
 
   /// A verifier without bounds of its own on creation times.
   public init(certificates: [Certificate], policy: Policy, time: Timestamp) {
-    self.certificates = certificates
+    self.certificates = certificates.map { $0.knowing(certificates) }
     self.policy = policy
     self.time = time
   }
@@ -115,8 +115,7 @@ public struct SignatureVerifier: Sendable {
     -> SignatureVerification.Result
   {
     let certificate = certificates[candidate.certificateIndex]
-    let valid = ValidCertificate(
-      certificate, at: creationTime, now: time, policy: policy, revokers: certificates)
+    let valid = ValidCertificate(certificate, at: creationTime, now: time, policy: policy)
     guard let key = valid.keys.first(where: { $0.publicKey.fingerprint == candidate.key.fingerprint }) else {
       return .refused(.keyNotBound)
     }
@@ -125,8 +124,7 @@ public struct SignatureVerifier: Sendable {
     let ends = [key.expirationTime, valid.keys.first?.expirationTime].compactMap { $0 }
     guard ends.contains(where: { $0 <= time }) else { return .good }
     // The end may have been moved by a later self-signature.
-    let today = ValidCertificate(
-      certificate, at: time, now: time, policy: policy, revokers: certificates)
+    let today = ValidCertificate(certificate, at: time, now: time, policy: policy)
     let keyToday = today.keys.first { $0.publicKey.fingerprint == candidate.key.fingerprint }
     return today.problem == .expired || keyToday?.problem == .expired ? .goodButExpired : .good
   }

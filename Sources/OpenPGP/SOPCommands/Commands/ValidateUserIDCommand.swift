@@ -27,9 +27,13 @@ enum ValidateUserIDCommand: Subcommand {
     func valid(_ certificate: Certificate) -> ValidCertificate {
       ValidCertificate(certificate, at: time, now: max(time, now), policy: .standard)
     }
-    let authorities = try KeyFiles.certificates(at: Array(call.operands.dropFirst())).map(valid)
+    let others = try KeyFiles.certificates(at: Array(call.operands.dropFirst()))
+    let judged = try KeyFiles.certificates(in: StandardStreams.input())
+    // Any of them may revoke another that allows it.
+    let everybody = others + judged
+    let authorities = others.map { valid($0.knowing(everybody)) }
     let wanted = call.operands[0]
-    for certificate in try KeyFiles.certificates(in: StandardStreams.input()) {
+    for certificate in judged.map({ $0.knowing(everybody) }) {
       let candidates = certificate.userIDs.map(\.packet).filter {
         call.has("addr-spec-only") ? $0.address == wanted : $0 == UserID(wanted)
       }
