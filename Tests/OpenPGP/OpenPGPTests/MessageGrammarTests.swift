@@ -82,7 +82,6 @@ struct MessageGrammarTests {
     expectNoMessage(Self.literal + Self.packet(13, Self.data), "a user ID behind it")
     expectNoMessage(sealed, "an encrypted message")
     expectNoMessage(Self.literal + sealed, "an encrypted message behind it")
-    expectNoMessage(Self.packet(10, Array("PGQ".utf8)) + Self.literal, .malformed(.packetHeader))
     expectNoMessage(Self.packet(30, [1]) + Self.literal, .unsupported(.packetType(30)))
     expectNoMessage(Self.literal + Self.packet(39, [1]), .unsupported(.packetType(39)))
     expectNoMessage(Self.literal + [0], .malformed(.packetHeader))

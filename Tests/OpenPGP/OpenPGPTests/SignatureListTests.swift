@@ -30,6 +30,25 @@ struct SignatureListTests {
     #expect(list.malformedCount == 0)
   }
 
+  @Test("They are ignored in any number, and a marker whatever is in it")
+  func manyIgnored() throws {
+    let padding = Array(repeating: Self.packet(21, []), count: 1500).flatMap { $0 }
+    let markers = Array(repeating: Self.packet(10, Array("PGQ".utf8)), count: 1500).flatMap { $0 }
+    let list = try Self.list(padding, markers, Self.signature, padding)
+    #expect(list.signatures.count == 1 && list.malformedCount == 0)
+    #expect(throws: OpenPGPError.overLimit(.signatureCount)) {
+      try Self.list(Array(repeating: Self.signature, count: 1025).flatMap { $0 })
+    }
+  }
+
+  @Test("A packet that is a broken signature is one; what is no packet is none")
+  func broken() throws {
+    #expect(try Self.list(Self.packet(2, [4, 0, 27])).hasSignature)
+    #expect(try Self.list(Self.packet(2, [9])).hasSignature)
+    #expect(try !Self.list([0, 1, 2]).hasSignature)
+    #expect(try !Self.list(Self.packet(21, [])).hasSignature)
+  }
+
   @Test("Unknown versions are skipped, and the signatures behind them are read")
   func unknownVersions() throws {
     let list = try Self.list(Self.packet(2, [99, 1, 2, 3]), Self.signature, Self.packet(2, [2]))

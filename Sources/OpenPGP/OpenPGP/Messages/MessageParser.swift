@@ -96,10 +96,7 @@ extension PacketBody {
   /// - Throws: ``OpenPGPError/unsupported(_:)`` for a type that it may not.
   func isIgnored(_ type: PacketType) throws(OpenPGPError) -> Bool {
     switch type {
-    case .marker:
-      guard case .marker = try readPacket(type) else { throw .malformed(.packetHeader) }
-      return true
-    case .padding: return true
+    case .marker, .padding: return true
     case _ where !type.isKnown:
       if type.isCritical { throw .unsupported(.packetType(type.rawValue)) }
       return true

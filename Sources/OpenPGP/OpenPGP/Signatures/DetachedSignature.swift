@@ -95,6 +95,8 @@ public struct SignatureList: Sendable {
   public private(set) var signatures: [Signature] = []
   /// Broken packets: each counts as a bad signature.
   public private(set) var malformedCount = 0
+  /// Of ``malformedCount``, those that end where packets can no longer be told apart: there is no packet to speak of.
+  public private(set) var isCutOff = false
   /// Signatures of unknown versions, which were passed over.
   public private(set) var unknownVersionCount = 0
   private var subpacketByteCount = 0
@@ -105,16 +107,22 @@ public struct SignatureList: Sendable {
   /// Reads the packets of `source`, which is not armored, to its end, or to where they can no longer be told
   /// apart.
   /// - Throws: ``OpenPGPError/malformed(_:)`` when there are other packets than signatures, as in a
-  ///   certificate; ``OpenPGPError/overLimit(_:)`` for more than ``Limits/signatureCount`` packets, or more of
+  ///   certificate; ``OpenPGPError/overLimit(_:)`` for more than ``Limits/signatureCount`` signatures, or more of
   ///   subpackets than ``Limits/subpacketByteCount``; the source's own errors.
   public init(reading source: any ByteSource) throws(OpenPGPError) {
     let reader = PacketReader(source)
-    var count = 0
     while let packet = try next(reader) {
-      count += 1
-      guard count <= Limits.signatureCount else { throw .overLimit(.signatureCount) }
       try take(packet)
+      // Padding and what else means nothing may be there in any number (section 5.14).
+      guard signatures.count + unknownVersionCount + malformedCount <= Limits.signatureCount else {
+        throw .overLimit(.signatureCount)
+      }
     }
+  }
+
+  /// Whether there is any signature, though none of it may be readable.
+  public var hasSignature: Bool {
+    !signatures.isEmpty || unknownVersionCount > 0 || malformedCount > (isCutOff ? 1 : 0)
   }
 
   private mutating func take(_ packet: Packet) throws(OpenPGPError) {
@@ -126,7 +134,7 @@ public struct SignatureList: Sendable {
     case .marker, .padding, .trust: break
     case .unknown(.signature, _, why: .unsupported): unknownVersionCount += 1
     case .unknown(let type, _, why: .unsupported) where !type.isCritical: break
-    case .unknown(.signature, _, _), .unknown(.marker, _, _): malformedCount += 1
+    case .unknown(.signature, _, _): malformedCount += 1
     default: throw .malformed(.signature)
     }
   }
@@ -143,6 +151,7 @@ public struct SignatureList: Sendable {
         throw .malformed(.armor)
       } catch .malformed {
         malformedCount += 1
+        isCutOff = true
         return nil
       } catch {
         throw error

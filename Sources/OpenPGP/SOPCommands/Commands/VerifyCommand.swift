@@ -42,7 +42,7 @@ enum VerifyCommand: Subcommand {
   private static func readSignatures(_ source: any ByteSource) throws(Failure) -> SignatureList {
     do throws(OpenPGPError) {
       let list = try SignatureList(reading: OpenPGPInput.packets(source, .allBlocks))
-      guard !list.signatures.isEmpty || list.unknownVersionCount > 0 else { throw .malformed(.signature) }
+      guard list.hasSignature else { throw .malformed(.signature) }
       return list
     } catch {
       throw Failure(error, .signatures)

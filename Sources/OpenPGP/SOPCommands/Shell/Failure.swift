@@ -144,6 +144,8 @@ extension Failure {
       Failure(
         .badData, "the message is compressed in a way that is not supported",
         hint: "ask the sender not to compress")
+    case .symmetricAlgorithm where subject == .message:
+      Failure(.cannotDecrypt, "the message is encrypted by a cipher that is not supported")
     default: Failure(.badData, "the \(subject.rawValue) is of a kind that is not supported")
     }
   }
