@@ -111,6 +111,16 @@ extension Coffer {
     audit(.identitiesImported, count: keys.count)
   }
 
+  /// Takes over what the owner of an identity has said with another program.
+  /// - Throws: `IdentityError.missing`, `.tooLarge`; `ProtectedDataError`.
+  public func updateIdentity(
+    _ identity: Identity, with news: IdentityNews, _ open: OpenIdentities
+  ) throws -> Identity {
+    let updated = try open.store.take(news, of: identity, at: clock.now())
+    audit(.identityChanged)
+    return updated
+  }
+
   /// Makes and keeps a revocation certificate for an identity that has none.
   /// - Throws: `CofferError.slotRequired`; `IdentityError`; `CustodyError`; `ProtectedDataError`.
   public func makeRevocation(

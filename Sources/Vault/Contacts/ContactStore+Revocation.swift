@@ -8,9 +8,9 @@ internal import ProtectedData
 public import Secrets
 
 extension ContactStore {
-  /// The certificates of a file, or the stored one that the file revokes.
+  /// The certificates of a file, or the stored one, a contact's or the user's own, that the file revokes.
   /// - Parameter bytes: armored or not.
-  /// - Throws: as `PublicParts.init`; `ContactError.unknown` for the revocation of a key that no contact has;
+  /// - Throws: as `PublicParts.init`; `ContactError.unknown` for the revocation of a key that nobody has;
   ///   `ProtectedDataError`.
   public func parts(_ bytes: SharedSecretBytes) throws -> PublicParts {
     do throws(ContactError) { return try PublicParts(bytes) } catch {
@@ -27,16 +27,15 @@ extension ContactStore {
 
   private func revoked(by revocation: Signature) throws -> PublicParts {
     let named = revocation.issuerFingerprints
-    let keys = try domains.read(ContactsSnapshot.self).contacts.flatMap(\.keys)
-    let key = keys.first { key in
+    let known = try certificates() + ownCertificates()
+    let revoked = known.first { certificate in
       named.isEmpty
-        ? revocation.issuerKeyIDs.contains(key.fingerprint.keyID) : named.contains(key.fingerprint)
+        ? revocation.issuerKeyIDs.contains(certificate.primaryKey.keyID)
+        : named.contains(certificate.fingerprint) || !certificate.namedRevokers.isDisjoint(with: named)
     }
-    guard let key else { throw ContactError.unknown }
+    guard let revoked else { throw ContactError.unknown }
     let sink = ArraySink()
-    do { try Certificate.stored(key).adding(revocation, to: .primaryKey).write(to: sink) } catch let error
-      as OpenPGPError
-    {
+    do { try revoked.adding(revocation, to: .primaryKey).write(to: sink) } catch {
       throw ContactError.unreadable(error)
     }
     return try PublicParts(SharedSecretBytes(SecretBytes(copying: sink.bytes.rawSpan)))

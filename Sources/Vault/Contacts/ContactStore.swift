@@ -42,12 +42,16 @@ public struct ContactStore: Sendable {
   /// Who may be a revoker of one of these: these themselves, and the user's own keys. Empty if nothing names a revoker.
   func revokers(of certificates: [Certificate]) throws -> [Certificate] {
     guard certificates.contains(where: { !$0.namedRevokers.isEmpty }) else { return [] }
-    return try certificates
-      + domains.read(KeyMetadata.self).identities.flatMap { identity in
-        do { return try Certificate.readAll(MemorySource(identity.certificate)) } catch {
-          throw ContactError.corrupt
-        }
+    return try certificates + ownCertificates()
+  }
+
+  /// The public parts of the user's own keys.
+  func ownCertificates() throws -> [Certificate] {
+    try domains.read(KeyMetadata.self).identities.flatMap { identity in
+      do { return try Certificate.readAll(MemorySource(identity.certificate)) } catch {
+        throw ContactError.corrupt
       }
+    }
   }
 
   /// All certificates, without a judgement.

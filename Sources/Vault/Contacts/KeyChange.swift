@@ -2,6 +2,8 @@
 //
 // What a newer copy of a certificate changes, and which of these changes the user is asked about.
 
+public import OpenPGP
+
 /// A change to a key that a newer copy brings.
 public enum KeyChange: Equatable, Sendable {
   /// It ends at another time; seconds since 1970, nil is never.
@@ -22,6 +24,11 @@ public enum KeyChange: Equatable, Sendable {
   case subkeyAdded
   /// The holder has revoked a part.
   case subkeyRevoked
+
+  /// The changes between two copies of one certificate, judged at a time.
+  public static func changes(from old: Certificate, to new: Certificate, at time: Timestamp) -> [KeyChange] {
+    changes(from: KeySummary(old, at: time), to: KeySummary(new, at: time))
+  }
 
   /// The changes between two copies of one certificate.
   static func changes(from old: KeySummary, to new: KeySummary) -> [KeyChange] {

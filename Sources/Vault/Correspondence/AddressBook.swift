@@ -86,11 +86,14 @@ public struct AddressBook: Sendable {
     }
   }
 
+  /// Certificates of a file, with what everybody here has revoked of them who may.
+  public func known(_ parts: PublicParts) -> PublicParts { parts.knowing(certificates) }
+
   /// Certificates for one command, merged with the stored copies of the same keys; nothing is stored.
   public func merging(_ parts: PublicParts) -> [Correspondent] {
-    parts.knowing(certificates).certificates.map { certificate in
+    known(parts).certificates.map { certificate in
       if let own = identities.first(where: { $0.certificate.fingerprint == certificate.fingerprint }) {
-        return .identity(own)
+        return Correspondent.identity(own).merging(certificate)
       }
       for contact in contacts {
         guard let stored = contact.certificateInUse, stored.fingerprint == certificate.fingerprint else {
@@ -119,7 +122,7 @@ extension Correspondent {
     case .contact(let contact):
       let merged = contact.certificates.map { $0.fingerprint == copy.fingerprint ? $0.merging(copy) : $0 }
       return .contact(ContactCertificates(entry: contact.entry, certificates: merged))
-    case .identity: return self
+    case .identity(let identity): return .identity(identity.merging(copy))
     case .stranger(let certificate): return .stranger(certificate.merging(copy))
     }
   }

@@ -41,7 +41,7 @@ extension IdentityStore {
     let claimed = valid.userIDs.filter { $0.problem == nil }.map(\.userID)
     guard valid.problem == nil, !claimed.isEmpty else { throw IdentityError.userIDMissing }
     return try custody.withPrivateKey(identity.key, authorization) { bytes, _ in
-      let key = try TransferableSecretKey(opened: bytes)
+      let key = try key(opened: bytes, stored(identity))
       let primary = try key.unlocked(identity.key, for: .certify, passwords: [])
       var certified = certificates[0]
       for userID in claimed { certified = try certified.certifying(userID, at: time, by: primary) }

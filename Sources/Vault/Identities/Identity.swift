@@ -64,7 +64,7 @@ public struct Identity: Sendable {
   public let statement: ReplacementStatement
 
   /// The public part.
-  public let certificate: Certificate
+  public internal(set) var certificate: Certificate
   let key: Fingerprint
 
   /// Judges the public part at a time.

@@ -127,7 +127,7 @@ extension IdentityStore {
     try checkBackup(identity)
     let sink = ArraySink()
     try custody.withPrivateKey(identity.key, authorization) { bytes, _ in
-      try TransferableSecretKey(opened: bytes).writeBackup(to: sink, under: passphrase)
+      try key(opened: bytes, stored(identity)).writeBackup(to: sink, under: passphrase)
     }
     return sink.bytes
   }
@@ -152,15 +152,17 @@ extension IdentityStore {
     _ authorization: CustodyAuthorization, at now: Int64
   ) throws {
     try checkBackup(identity)
-    let before = try stored(identity).certificate
+    let before = try stored(identity)
     try custody.withPrivateKey(identity.key, authorization) { bytes, _ in
-      try target.write(TransferableSecretKey(opened: bytes), under: passphrase)
+      let key = try key(opened: bytes, before)
+      let whole = try key.secretBytes()
+      try target.write(key, under: passphrase)
       var isRight = false
       defer { if !isRight { target.remove() } }
-      isRight = try target.holds(bytes, under: passphrase)
+      isRight = try whole.withBytes { try target.holds($0, under: passphrase) }
       guard isRight else { throw IdentityError.backupUnreadable }
     }
-    try noteBackup(of: [identity.key: before], at: now)
+    try noteBackup(of: [identity.key: before.certificate], at: now)
   }
 
   /// The certificates as they are now, by their keys, for ``noteBackup(of:at:)``.

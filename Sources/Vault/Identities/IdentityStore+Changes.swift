@@ -106,7 +106,7 @@ extension IdentityStore {
     var made = try stored(identity)
     try custody.replaceListed(identity.key, authorization) { bytes in
       let former = try stored(identity)
-      var key = try TransferableSecretKey(opened: bytes)
+      var key = try key(opened: bytes, former)
       do throws(OpenPGPError) { try key.make(change, at: time) } catch {
         throw IdentityError(changing: error)
       }

@@ -118,13 +118,17 @@ extension IdentityStore {
   public func keptFingerprints() throws -> Set<String> { Set(try custody.fingerprints().map(\.text)) }
 
   /// Seals keys of a file, all or none, with a revocation certificate each. Every one was opened again when this
-  /// returns. An identity whose private part was lost has it again.
+  /// returns. An identity whose private part was lost has it again. Of keys that are here already, what is new is taken
+  /// afterwards, one after the other.
   /// - Parameter now: seconds since 1970, UTC.
   /// - Throws: ``IdentityError/tooMany(limit:)``, ``IdentityError/tooLarge``; `CustodyError`; `ProtectedDataError`.
   public func importKeys(
     _ opened: [OpenedKey], _ authorization: CustodyAuthorization, at now: Int64
   ) throws {
     let present = try records.identities()
+    let sealed = try custody.fingerprints()
+    let known = opened.filter { sealed.contains($0.key.certificate.fingerprint) }
+    let opened = opened.filter { !sealed.contains($0.key.certificate.fingerprint) }
     let new = opened.count { entry in
       !present.contains { $0.fingerprint == entry.key.certificate.fingerprint }
     }
@@ -141,6 +145,7 @@ extension IdentityStore {
       }
       return try key.listed(PGPKeyIdentity(key, after: former, isImported: true, at: time))
     }
-    try custody.wrap(listing: keys, authorization)
+    if !keys.isEmpty { try custody.wrap(listing: keys, authorization) }
+    for entry in known { try take(entry, authorization, at: time) }
   }
 }

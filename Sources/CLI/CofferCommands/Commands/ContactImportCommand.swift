@@ -31,8 +31,8 @@ struct ContactImportCommand: CofferCommand {
 
     Shows whose public part it is, and asks on a terminal. A newer copy of a stored one adds what it says.
     Another key for an address that a contact has waits until you decide; until then nothing is encrypted to
-    either. What others have added to a public part is not stored. A file with a private key is refused, and
-    your own identity does not become a contact.
+    either. What others have added to a public part is not stored. A file with a private key is refused. Your
+    own identity does not become a contact, but learns what you have said with another program.
 
       --name            a name of yours for a new contact
       --all             store all public parts of the file
@@ -100,6 +100,7 @@ struct ContactImportCommand: CofferCommand {
     if name != nil, parts.count > 1 {
       throw Failure.usage("--name is for a file with one public part; this one has \(parts.count)")
     }
+    try update(own, coffer, context)
     let previews = try coffer.contacts().preview(parts, at: coffer.openPGPTime, decide: decision)
     try check(previews)
     try agree(previews, context)
@@ -112,7 +113,9 @@ struct ContactImportCommand: CofferCommand {
           changes: preview.changes.map(ContactWords.code), contact: stored.1?.uuidString.lowercased())
       }
       let left = own.map {
-        Answer.Result(fingerprint: $0.fingerprint, outcome: "own", changes: [], contact: nil)
+        Answer.Result(
+          fingerprint: $0.identity.fingerprint, outcome: $0.isNew ? "own_updated" : "own",
+          changes: $0.changes.map(ContactWords.code), contact: nil)
       }
       JSON.print(Answer(results: results + left))
     }
@@ -129,23 +132,44 @@ struct ContactImportCommand: CofferCommand {
   }
 
   /// Leaves out the user's own identities, which are no contacts.
-  /// - Throws: `own_identity` when there is nothing else.
+  /// - Returns: also what the file says of them.
+  /// - Throws: `own_identity` when there is nothing else, and nothing new.
   private func withoutOwn(
     _ parts: PublicParts, _ coffer: Coffer, _ context: CommandContext
-  ) throws -> (PublicParts, [Identity]) {
-    let found = Set(parts.certificates.map(\.fingerprint))
-    let own = try coffer.addressBook().identities.filter { found.contains($0.certificate.fingerprint) }
-    guard let first = own.first else { return (parts, []) }
-    let sentences = own.map { "this is your own identity '\(IdentityView($0).title)', not a contact" }
-    guard own.count < found.count else {
+  ) throws -> (PublicParts, [OwnKeyNews]) {
+    let book = try coffer.addressBook()
+    let copies = book.known(parts).certificates
+    let own = book.identities.compactMap { identity in
+      copies.first { $0.fingerprint == identity.certificate.fingerprint }
+        .map { OwnKeyNews(identity, identity.news(in: $0), coffer) }
+    }
+    guard let first = own.first?.identity else { return (parts, []) }
+    let sentences = own.map { "this is your own identity '\(IdentityView($0.identity).title)', not a contact" }
+    guard own.count < copies.count || own.contains(where: \.isNew) else {
+      for missing in own.compactMap(\.missing) { context.remark("\(missing)") }
       throw PictureCode.named(
         Failure(
           .refused, "own_identity", "\(sentences[0]); nothing was stored",
           hint: "messages to yourself: --to me; its state: coffer identity show \(IdentityView(first).word)"),
         isURL ? "-" : file)
     }
-    for sentence in sentences { context.remark("left out: \(sentence)") }
-    return (parts.without(Set(own.map(\.certificate.fingerprint))), own)
+    for (sentence, news) in zip(sentences, own) where !news.isNew { context.remark("left out: \(sentence)") }
+    return (parts.without(Set(own.map(\.identity.certificate.fingerprint))), own)
+  }
+
+  /// Takes over what the user has said of an identity elsewhere: it verifies, so nobody else can have said it.
+  private func update(_ own: [OwnKeyNews], _ coffer: Coffer, _ context: CommandContext) throws {
+    for news in own {
+      if news.isNew {
+        context.remark("Your own identity '\(IdentityView(news.identity).title)' changes:")
+        for line in news.lines { context.remark("  \(line)") }
+        if isURL, !(try context.confirm("Store these changes?")) {
+          throw Failure(.refused, "cancelled", "nothing was stored")
+        }
+        try news.take(coffer)
+      }
+      if let missing = news.missing { context.remark("  \(missing)") }
+    }
   }
 
   /// Stores what was decided, in one step, and says so.

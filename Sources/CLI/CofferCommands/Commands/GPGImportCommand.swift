@@ -71,7 +71,12 @@ struct GPGImportCommand: CofferCommand {
     let own = try gnupg.privateKeys()
     let coffer = try context.open(opening)
     var plan = try GPGImportPlan(own, coffer, context)
-    let others = try gnupg.publicKeys().filter { !plan.isOwn($0.fingerprint) }
+    let all = try gnupg.publicKeys()
+    let others = all.filter { !plan.isOwn($0.fingerprint) }
+    let kept = all.filter { key in
+      plan.identities.contains { $0.state == .alreadyHere && $0.key.fingerprint == key.fingerprint }
+    }
+    try plan.compare(GnuPGPublicParts(kept, of: gnupg).parts, coffer)
     let parts = try GnuPGPublicParts(others, of: gnupg)
     let previews = try parts.parts.map {
       try coffer.contacts().preview($0, at: coffer.openPGPTime, decide: GPGImportPlan.decision)
@@ -84,6 +89,7 @@ struct GPGImportCommand: CofferCommand {
     }
     try agree(plan, context)
     let custodian = try seal(&plan, gnupg, coffer, context)
+    for own in plan.identities where own.state == .updated && !own.isWanted { try own.news?.take(custodian) }
     if let certificates = parts.parts, let previews, plan.contactCount > 0 {
       try custodian.storeContacts(
         certificates, as: previews, decisions: previews.map(GPGImportPlan.decision))

@@ -22,8 +22,9 @@ struct IdentityImportCommand: CofferCommand {
                \(KeyPassphraseOptions.usage)
                \(OpeningOptions.usage)
 
-    Reads FILE, or standard input, and shows what is in it. Keys that are here already are left out. Seals
-    the others, all or none, and makes a revocation certificate for each. The file stays as it is.
+    Reads FILE, or standard input, and shows what is in it. Of keys that are here already, what is new is
+    taken: another end, a revocation, a new part. Seals the others, all or none, and makes a revocation
+    certificate for each. The file stays as it is.
 
       --all              take all that are not here yet
       --key FINGERPRINT  take this one
@@ -51,7 +52,22 @@ struct IdentityImportCommand: CofferCommand {
       let reason: String
     }
     let imported: [String]
+    let updated: [String]
     let skipped: [Skipped]
+  }
+
+  /// A key of the file, beside what is here.
+  private struct Found {
+    let key: KeyFile.Key
+    /// Nil for a key that is not here.
+    let known: OwnKeyNews?
+    /// Whether the file has a private part that is not here, though the key is.
+    let hasNewParts: Bool
+
+    /// Whether the key itself is opened and sealed.
+    var isSealed: Bool { known == nil ? key.hasAnyPart : hasNewParts }
+    /// Whether there is anything to take.
+    var isWanted: Bool { isSealed || known?.isNew == true }
   }
 
   func execute(_ context: CommandContext) throws {
@@ -61,50 +77,77 @@ struct IdentityImportCommand: CofferCommand {
         file, byteCountLimit: KeyFile.byteCountLimit, tooLong: IdentityError.notAPrivateKey))
     let found = try KeyFile(bytes, at: Int64(Date().timeIntervalSince1970)).keys
     let coffer = try context.open(opening)
-    let (identities, _) = try context.identities(coffer)
-    let kept = try identities.store.keptFingerprints()
-    tell(found, kept, context)
-    let (chosen, skipped) = try choose(found, kept, context)
-    guard !chosen.isEmpty else {
+    let all = try Self.beside(found, coffer, context)
+    tell(all, context)
+    let (wanted, skipped) = try choose(all, context)
+    guard !wanted.isEmpty else {
       context.remark("There is nothing to take.")
-      return context.isJSON ? JSON.print(Answer(imported: [], skipped: skipped)) : ()
+      return context.isJSON ? JSON.print(Answer(imported: [], updated: [], skipped: skipped)) : ()
     }
-    guard withoutPrimary || chosen.allSatisfy(\.hasPrimaryKey) else {
+    let chosen = wanted.filter(\.isSealed).map(\.key)
+    let new = wanted.filter { $0.known == nil }.map(\.key)
+    let answer = Answer(
+      imported: new.map(\.fingerprint),
+      updated: wanted.filter { $0.known != nil }.map(\.key.fingerprint), skipped: skipped)
+    guard withoutPrimary || new.allSatisfy(\.hasPrimaryKey) else {
       throw Failure(
         .refused, "primary_missing",
         "this file has only the parts for daily use: nothing could be changed or revoked with it",
         hint: "import the file that has everything, or add --without-primary")
+    }
+    for found in wanted where !found.isSealed { try found.known?.take(coffer) }
+    guard !chosen.isEmpty else {
+      context.remark("Taken over.")
+      return context.isJSON ? JSON.print(answer) : ()
     }
     for key in chosen { try key.checkMemory() }
     let opened = try unlock(chosen, context)
     let parts = try context.privateParts(
       coffer, opening, "to import \(chosen.count.counted("private key"))", sealing: true)
     try parts.coffer.importIdentities(opened, parts.coffer.openIdentities(), parts.authorization)
-    if context.isJSON {
-      return JSON.print(Answer(imported: chosen.map(\.fingerprint), skipped: skipped))
-    }
+    if context.isJSON { return JSON.print(answer) }
     context.remark("Sealed, and opened once to be sure.")
-    if chosen.contains(where: \.hasPrimaryKey) { context.remark("A revocation certificate is kept.") }
+    if new.contains(where: \.hasPrimaryKey) { context.remark("A revocation certificate is kept.") }
     context.remark("The file is still there: keep it as your backup, or destroy it.")
     for key in chosen { Terminal.print("\(key.fingerprint)") }
   }
 
-  private func tell(_ found: [KeyFile.Key], _ kept: Set<String>, _ context: CommandContext) {
-    context.remark("\(found.count.counted("private key")) in this file:")
-    for (index, key) in found.enumerated() {
+  /// The keys of a file beside the identities. Of a key that custody has and no identity lists, nothing is taken.
+  private static func beside(
+    _ keys: [KeyFile.Key], _ coffer: Coffer, _ context: CommandContext
+  ) throws -> [Found] {
+    let (open, identities) = try context.identities(coffer)
+    let kept = try open.store.keptFingerprints()
+    return keys.compactMap { key in
+      guard kept.contains(key.fingerprint) else { return Found(key: key, known: nil, hasNewParts: false) }
+      guard let identity = identities.first(where: { $0.fingerprint == key.fingerprint }) else { return nil }
+      let (news, hasNewParts) = identity.news(in: key)
+      return Found(key: key, known: OwnKeyNews(identity, news, coffer), hasNewParts: hasNewParts)
+    }
+  }
+
+  private func tell(_ all: [Found], _ context: CommandContext) {
+    context.remark("\(all.count.counted("private key")) in this file:")
+    for (index, found) in all.enumerated() {
+      let key = found.key
       let name = ContactWords.quoted(key.userIDs.first?.text ?? key.fingerprint)
       let end = key.expires.map { "expires \(IdentityView.day($0))" } ?? "never expires"
       context.remark("  \(index + 1)  \(name)")
       context.remark("     made \(IdentityView.day(key.created)), \(key.algorithm), \(end)")
       context.remark("     \(key.fingerprint)")
-      for remark in Self.remarks(key, isKept: kept.contains(key.fingerprint)) {
+      for remark in Self.remarks(found) {
         context.remark("     \(remark)")
       }
     }
   }
 
-  private static func remarks(_ key: KeyFile.Key, isKept: Bool) -> [String] {
-    if isKept { return ["already here: left out"] }
+  private static func remarks(_ found: Found) -> [String] {
+    let key = found.key
+    if let known = found.known {
+      guard found.isWanted else { return ["already here: left out"] + [known.missing].compactMap(\.self) }
+      return ["already here; new in this file:"] + known.lines.map { "  \($0)" }
+        + (found.hasNewParts ? ["  a private part that is not here"] : [known.missing].compactMap(\.self))
+    }
     guard key.hasAnyPart else { return ["on a card or elsewhere, not in this file: left out"] }
     var remarks: [String] = []
     if !key.isProtected { remarks.append("this file does not protect it with any passphrase") }
@@ -123,42 +166,34 @@ struct IdentityImportCommand: CofferCommand {
   // MARK: Choosing
 
   private func choose(
-    _ found: [KeyFile.Key], _ kept: Set<String>, _ context: CommandContext
-  ) throws -> (chosen: [KeyFile.Key], skipped: [Answer.Skipped]) {
-    var skipped: [Answer.Skipped] = []
-    var candidates: [KeyFile.Key] = []
-    for key in found {
-      if kept.contains(key.fingerprint) {
-        skipped.append(Answer.Skipped(fingerprint: key.fingerprint, reason: "already_here"))
-      } else if !key.hasAnyPart {
-        skipped.append(Answer.Skipped(fingerprint: key.fingerprint, reason: "elsewhere"))
-      } else {
-        candidates.append(key)
-      }
+    _ all: [Found], _ context: CommandContext
+  ) throws -> (chosen: [Found], skipped: [Answer.Skipped]) {
+    let candidates = all.filter(\.isWanted)
+    var skipped = all.filter { !$0.isWanted }.map {
+      Answer.Skipped(fingerprint: $0.key.fingerprint, reason: $0.known == nil ? "elsewhere" : "already_here")
     }
-    let chosen = try pick(candidates, found, context)
-    let names = Set(chosen.map(\.fingerprint))
-    for key in candidates where !names.contains(key.fingerprint) {
-      skipped.append(Answer.Skipped(fingerprint: key.fingerprint, reason: "not_chosen"))
+    let chosen = try pick(candidates, all, context)
+    let names = Set(chosen.map(\.key.fingerprint))
+    for found in candidates where !names.contains(found.key.fingerprint) {
+      skipped.append(Answer.Skipped(fingerprint: found.key.fingerprint, reason: "not_chosen"))
     }
     return (chosen, skipped)
   }
 
-  private func pick(
-    _ candidates: [KeyFile.Key], _ found: [KeyFile.Key], _ context: CommandContext
-  ) throws -> [KeyFile.Key] {
+  private func pick(_ candidates: [Found], _ found: [Found], _ context: CommandContext) throws -> [Found] {
     if all { return candidates }
     if let key {
       let wanted = key.lowercased().filter { !$0.isWhitespace && $0 != ":" }
-      guard found.contains(where: { $0.fingerprint == wanted }) else {
+      guard found.contains(where: { $0.key.fingerprint == wanted }) else {
         throw Failure(.missing, "not_found", "no private key in this file has that fingerprint")
       }
-      return candidates.filter { $0.fingerprint == wanted }
+      return candidates.filter { $0.key.fingerprint == wanted }
     }
     if !context.isJSON, Terminal.isErrorTerminal, context.hasTerminal {
       return try candidates.filter { candidate in
-        let name = ContactWords.quoted(candidate.userIDs.first?.text ?? candidate.fingerprint)
-        return try context.confirm("Take \(name)?")
+        let key = candidate.key
+        let name = ContactWords.quoted(key.userIDs.first?.text ?? key.fingerprint)
+        return try context.confirm(candidate.known == nil ? "Take \(name)?" : "Take what is new of \(name)?")
       }
     }
     guard candidates.count < 2 else {

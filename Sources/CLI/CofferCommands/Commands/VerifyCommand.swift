@@ -24,7 +24,8 @@ struct VerifyCommand: CofferCommand {
 
     FILE is a signature, whose file is found beside it under the name without .asc or .sig; or a message or a
     mail that is signed and not encrypted, whose content is shown or written if a contact or you have signed
-    it.
+    it. A message that is named as if it were the signature of the file beside it is refused, unless its
+    content is that of the file.
 
       --signature  the signature, if FILE is what it was made for
       --require    verified: contacts that are not verified do not count
@@ -92,7 +93,11 @@ struct VerifyCommand: CofferCommand {
       let form: OpenPGPInput
       do throws(OpenPGPError) { form = try OpenPGPInput(source) } catch { throw notSigned(error) }
       switch form {
-      case .cleartext(let message): try verify(message, input, judge, palette, context)
+      case .cleartext(let message):
+        try checkBeside(isText: true, context) { (content) throws(OpenPGPError) in
+          _ = try message.verify(with: judge.verifier, writingTo: content) { _ in true }
+        }
+        try verify(message, input, judge, palette, context)
       case .armored(let reader) where reader.kind == .signature:
         try verifyBeside(source, judge, palette, context)
       case .armored: try verifyMessage(source, input, judge, palette, context)
@@ -196,6 +201,10 @@ struct VerifyCommand: CofferCommand {
     _ source: SpooledSource, _ input: LetterInput, _ judge: SignatureJudge, _ palette: Palette,
     _ context: CommandContext
   ) throws {
+    try checkBeside(isText: false, context) { (content) throws(OpenPGPError) in
+      try source.rewind(recognising: true)
+      _ = try InlineMessageReader(verifier: judge.verifier).read(from: source, to: content) { _ in true }
+    }
     try release(input, judge, palette, context) { (sink, allow) throws(OpenPGPError) in
       try source.rewind(recognising: true)
       let reader = InlineMessageReader(verifier: judge.verifier)

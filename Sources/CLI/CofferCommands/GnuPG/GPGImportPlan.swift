@@ -4,8 +4,10 @@
 
 internal import CofferKit
 internal import Contacts
+internal import Correspondence
 internal import GnuPG
 internal import Identities
+internal import OpenPGP
 internal import Primitives
 internal import Texts
 
@@ -20,16 +22,26 @@ struct GPGImportPlan {
       /// No part of it is with gpg.
       case elsewhere
       case alreadyHere = "already_here"
+      /// Here, and changed in GnuPG since.
+      case updated
       case skipped
     }
 
     let key: GnuPGKey
     var state: State
+    /// What GnuPG's copy of a key that is here has beyond it.
+    var news: OwnKeyNews?
     var reason: String?
     /// Whether it is in the coffer now.
     var isSealed = false
 
-    var isWanted: Bool { state == .imported || state == .offlinePrimary }
+    /// Whether its private part is asked for.
+    var isWanted: Bool { state == .imported || state == .offlinePrimary || state == .updated && hasNewParts }
+    /// Whether gpg has a private part that is not here, though the key is.
+    private var hasNewParts: Bool {
+      guard let news, key.places.contains(.here) else { return false }
+      return !news.news.newSubkeys.isEmpty || !news.identity.hasPrimaryKey && key.places.first == .here
+    }
 
     mutating func leaveOut(_ reason: String) {
       state = .skipped
@@ -61,6 +73,22 @@ struct GPGImportPlan {
     kept.contains(fingerprint) || identities.contains { $0.key.fingerprint == fingerprint }
   }
 
+  /// What GnuPG's public parts of the user's own keys say beyond what is here.
+  mutating func compare(_ parts: PublicParts?, _ coffer: Coffer) throws {
+    let book = try coffer.addressBook()
+    let copies = parts.map { book.known($0).certificates } ?? []
+    for index in identities.indices where identities[index].state == .alreadyHere {
+      let fingerprint = identities[index].key.fingerprint
+      guard let identity = book.identities.first(where: { $0.fingerprint == fingerprint }),
+        let copy = copies.first(where: { $0.fingerprint == identity.certificate.fingerprint })
+      else { continue }
+      identities[index].news = OwnKeyNews(identity, identity.news(in: copy), coffer)
+      identities[index].state = .updated
+      let isNew = identities[index].news?.isNew == true || identities[index].isWanted
+      if !isNew { identities[index].state = .alreadyHere }
+    }
+  }
+
   mutating func add(_ previews: [ContactPreview], _ omissions: [GnuPGPublicParts.Omission]) {
     self.previews = previews
     self.omissions = omissions
@@ -82,7 +110,6 @@ struct GPGImportPlan {
 
   // MARK: Counts
 
-  private var wanted: [Own] { identities.filter(\.isWanted) }
   private func count(_ outcome: ContactPreview.Outcome) -> Int { previews.count { $0.outcome == outcome } }
   private var refused: [ContactPreview] {
     previews.filter { $0.outcome == .updated && Self.decision($0) == nil }
@@ -90,14 +117,16 @@ struct GPGImportPlan {
 
   /// Contacts that are stored or changed.
   var contactCount: Int { previews.count { Self.decision($0) != nil } }
-  var hasAnything: Bool { !wanted.isEmpty || contactCount > 0 }
+  var hasAnything: Bool { !changed.isEmpty || contactCount > 0 }
+  /// Identities that are taken, or learn something.
+  private var changed: [Own] { identities.filter { $0.isWanted || $0.state == .updated } }
   /// What should have been taken, and was not.
   var leftOutCount: Int {
     omissions.count + refused.count + identities.count { $0.state == .skipped }
   }
 
   /// "2 identities and 41 contacts".
-  var summary: String { Self.words(wanted.count, contactCount) }
+  var summary: String { Self.words(changed.count, contactCount) }
 
   private static func words(_ identities: Int, _ contacts: Int) -> String {
     let parts = [
@@ -109,8 +138,8 @@ struct GPGImportPlan {
 
   /// What came in.
   var result: String {
-    let sealed = identities.count(where: \.isSealed)
-    let words = Self.words(sealed, contactCount)
+    let taken = identities.count { $0.isSealed || $0.state == .updated }
+    let words = Self.words(taken, contactCount)
     return words.isEmpty ? "Nothing was taken." : "\(words) taken over."
   }
 
@@ -125,6 +154,10 @@ struct GPGImportPlan {
       context.remark("           \(own.key.algorithm), \(end)")
       context.remark("           \(own.key.fingerprint)")
       if let words = Self.words(own) { context.remark("           \(words)") }
+      if own.state == .updated {
+        for line in own.news?.lines ?? [] { context.remark("             \(line)") }
+        if own.isWanted { context.remark("             a private part that is not here") }
+      }
     }
     let all = previews.count + omissions.count
     var facts = [all.counted("public part")]
@@ -159,6 +192,7 @@ struct GPGImportPlan {
     case .onCard: "on a card: stays there"
     case .elsewhere: "no part of it is here: left out"
     case .alreadyHere: "already here: left out"
+    case .updated: "already here; new in GnuPG:"
     case .skipped: nil
     }
   }

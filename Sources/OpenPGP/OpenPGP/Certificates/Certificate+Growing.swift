@@ -63,6 +63,16 @@ extension TransferableSecretKey {
     return try add(addition, by: primary, password: nil)
   }
 
+  /// Takes over what another copy of the key says, and the secret parts that are not here.
+  /// - Returns: the keys and subkeys whose secret parts are new.
+  /// - Precondition: both are of the same primary key.
+  public mutating func merge(_ other: TransferableSecretKey) -> [Fingerprint] {
+    certificate = certificate.merging(other.certificate)
+    let new = other.secrets.filter { !hasSecret(of: $0.key) && other.hasSecret(of: $0.key) }
+    secrets.merge(new) { $1 }
+    return Array(new.keys)
+  }
+
   /// Whether the secret part of a key or subkey is here, protected or not, and not on a card or elsewhere.
   public func hasSecret(of fingerprint: Fingerprint) -> Bool {
     guard let secret = secrets[fingerprint] else { return false }

@@ -115,7 +115,7 @@ extension ByteSink {
   public func write(_ bytes: [UInt8]) throws(OpenPGPError) { try write(bytes.rawSpan) }
 
   /// Takes all that `source` gives.
-  func write(allOf source: any ByteSource) throws(OpenPGPError) {
+  public func write(allOf source: any ByteSource) throws(OpenPGPError) {
     while true {
       let count = try source.withNext { (next) throws(OpenPGPError) in
         if !next.isEmpty { try write(next) }
