@@ -470,8 +470,8 @@ let package = Package(
         "Extents", "CofferCommands", "CofferKit", "Vaults", "Keychains", "Storage", "Editing", "Enclaves",
         "Pictures", "Primitives", "SecurityKeys", "PseudoTerminals",
         "DesktopBus", "PrivateBus", "PostgreSQLServer", "Repository", "Secrets", "UserAuthentication",
-        argumentParser, sqlite, "OpenPGP", "AgentLeash", "SoftwareTPM", "CommandRuns",
-      ], starts: ["coffer", "coffer-courier", "coffer-with-keys"]),
+        argumentParser, sqlite, "OpenPGP", "AgentLeash", "SoftwareTPM", "CommandRuns", "SeededGenerators",
+      ], starts: ["coffer", "coffer-courier", "coffer-with-keys", "coffer-sop"]),
     // What is left after flipped bytes, kill -9 and a full disk.
     tests(
       "CrashTests", in: .system,

@@ -69,18 +69,10 @@ package enum CommandRuns {
     environment.enclaves = [SoftwareEnclave()]
     change(&environment)
     let made = environment
-    let status =
-      if let folder {
-        try inFolder(folder) { cheaply { CofferMain.run(arguments, in: made) } }
-      } else {
-        cheaply { CofferMain.run(arguments, in: made) }
-      }
+    // Keys and messages that it locks with Argon2 cost microseconds, as slots do.
+    let run = { @Sendable in Argon2Costs.$current.withValue(.least) { CofferMain.run(arguments, in: made) } }
+    let status = if let folder { try inFolder(folder, run) } else { run() }
     return CommandOutcome(status: status, output: try content(output), error: try content(error))
-  }
-
-  /// Keys and messages that `body` locks with Argon2 cost microseconds, as slots do.
-  private static func cheaply(_ body: () -> Int32) -> Int32 {
-    Argon2Costs.$current.withValue(.least) { body() }
   }
 
   // MARK: Threads with a folder

@@ -114,8 +114,9 @@ struct CopiesTests {
     daily.secrets[whole.certificate.fingerprint] = nil
     try here.store.importKeys([file(daily).opened([])], here.passcode, at: IdentityFixture.now)
     let found = try here.all()[0]
-    #expect(!found.hasPrimaryKey && !found.news(in: try file(daily)).hasNewParts)
-    #expect(found.news(in: try file(whole)).hasNewParts)
+    let (few, all) = (try file(daily), try file(whole))
+    #expect(!found.hasPrimaryKey && !found.news(in: few).hasNewParts)
+    #expect(found.news(in: all).hasNewParts)
     try here.store.importKeys([file(whole).opened([])], here.passcode, at: IdentityFixture.now)
     let complete = try here.all()[0]
     #expect(complete.hasPrimaryKey && complete.hasRevocation)
