@@ -117,9 +117,9 @@ struct SignatureListTests {
     #expect(list.malformedCount == 1)
   }
 
-  @Test("More packets than the limit allows are refused")
+  @Test("More signatures than the limit allows are refused, readable or not")
   func tooMany() {
-    let many = [[UInt8]](repeating: Self.packet(21, []), count: Limits.signatureCount + 1).flatMap { $0 }
+    let many = [[UInt8]](repeating: Self.packet(2, [9]), count: Limits.signatureCount + 1).flatMap { $0 }
     #expect(throws: OpenPGPError.overLimit(.signatureCount)) { _ = try Self.list(many) }
   }
 }

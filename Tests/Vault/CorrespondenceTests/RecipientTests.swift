@@ -104,33 +104,45 @@ struct RecipientTests {
     #expect(problems { try message("ed") }.map(\.reason) == [.cannotReceive])
   }
 
+  /// RSA with 2,048 bits, whose self-signatures GnuPG has made in 2024 with SHA-1, as it was told to.
+  private static let signedWithSHA1 = """
+    -----BEGIN PGP PUBLIC KEY BLOCK-----
+
+    mQENBGWSAIABCACqzQwYsa6eKwQ6eCpKD4bXnIrGaj5Jv0viGDJMviuGyYiuP10I
+    pV68D/21aEDfNCP5f8TRkhBHW5vWLLxC6lb9K9iOxCArR6oQXzNrGqaRkvFsx8ZJ
+    r6j4mSzfKkz0V6wMDDhkI07qi5uFftdpggScURgtmPNITSTS7yrvAraNLWA0MSdQ
+    NTyGJljMxquyhvUy/RhbZxtyWokPig5lgcUzXsQx1R8M9s/Fr2Ydmf9L+ywCQQ3q
+    idnXU03YR9GZ5+dpd02A2xTJuvSxPbm+UN6cFBPXWr/xEcL0ut6RS40CMQ6JJ+JS
+    /W5envXulR9Kc5svNkBIXU5hGeIwymuNPf0zABEBAAG0E0VkIDxlZEBleGFtcGxl
+    Lm9yZz6JAU4EEwECADgWIQQm0yjZ2apDEaXUd/Fw+QueICX/SQUCZZIAgAIbAwUL
+    CQgHAgYVCgkICwIEFgIDAQIeAQIXgAAKCRBw+QueICX/SRbzB/9x/UBpSL50OVwS
+    BMCt2mOvjyw6nznn34QrAfe57u9GGmxZKyAA4/heFgjCOkzCtwXPaKgVL/hmXshI
+    eXLZKBkziQk69ceFtuSZ3oOroNYWL9fkOk7r6fFprKDE1sic7fpLbALfaJ+Wy61N
+    24UEhTG8pdCfo9r6g+LOQHMVOpMh5//5HTr7xoaVqa7HGVmsga0xfJpYpON8GbQJ
+    1h+PL0XXdlTi2W7LuX2HmDG1lUtCGmMkKPweXM2YqGeE6oFxstuNCFtQFLwHHyXZ
+    pzm6vNjQZSGD6dMhb4MuUiS2kEcD8t9PzyiRDgd1jH6Y7wy3eB5HN7j9u78jSqSz
+    JnlpEF9XuQENBGWSAIABCADXTKhpiU+7HCknRzduwa78la2rskeaGDgeivEuPzkX
+    ksijfTDH36WNq+e/W0bPFPnXqPwwZhRYEkyl/p2qkX5Yxi5srM2XDh/K/PY0+CsO
+    bt+oxNJlS7zwPvVKzAoA9N7NXnBU2QUUTywOHlHU0k6DiwMhbtblmoFpwewG3tqC
+    nUWAsVtxaDvNp5pQb+v2rF8yUss6z+Z2iVbNZbYUS8YZrgaKI/FPLVYVc0OkOfiS
+    TBsNPngmbx8UFWpmhV/+Bv31oNTmd56bIMp1gYfA3wE9aa3QrAIjXh3cgjNHeASf
+    arQ3zlt2orLKcgDfk/DtKvZoYc9b+wb4neloV/6OMjwPABEBAAGJATYEGAECACAW
+    IQQm0yjZ2apDEaXUd/Fw+QueICX/SQUCZZIAgAIbDAAKCRBw+QueICX/Sd3qB/9+
+    2C0+Wf59c/YA392a5xJJhvzK8uTlOMHhbyu0JruNomLGpRSvzpBakPoqo0XQLQZW
+    ZvKThBf+Y+zTWyRTsrtzmG+cAP65CucwJhbmqsI7pQK591Cm3UO3IlAEAkvZwMsP
+    rzzy8Fn1a+ZpyNKaYJ8fKM6gASoAEkFXDFxaYgrgW72VWcWZ59WNunTJlJUepb9/
+    Vv8nxO/0Hd+3iyU6h46O0DC1RJvVnjpYLdLW+YMKsRzTqKqZIIOrDGAqfnWS/BGP
+    g8RHa4ltQGpZF4Nnu9Dvk/sMdoP0GVbSCPJOWeSxAPu17zOfoA50l2RGEDznBHKs
+    QK66vk4zidmSclI8/QBY
+    =ndUN
+    -----END PGP PUBLIC KEY BLOCK-----
+    """
+
   @Test("a key whose holder's statements can be forged today is refused, with the rule")
   func tooWeak() throws {
-    let ed = try Correspondee("Ed <ed@example.org>")
-    try fixture.store(ed.certificate)
-    let book = try fixture.book()
-    let contacts = try book.contacts.map { contact in
-      ContactCertificates(
-        entry: contact.entry,
-        certificates: try contact.certificates.map { certificate in
-          var weak = certificate
-          func weaken(_ signatures: [Signature]) throws -> [Signature] {
-            try signatures.map { try $0.withHash(2) }
-          }
-          weak.signatures = try weaken(weak.signatures)
-          for index in weak.userIDs.indices {
-            weak.userIDs[index].signatures = try weaken(weak.userIDs[index].signatures)
-          }
-          for index in weak.subkeys.indices {
-            weak.subkeys[index].signatures = try weaken(weak.subkeys[index].signatures)
-          }
-          return weak
-        })
-    }
-    let weak = AddressBook(contacts: contacts, identities: [], at: book.time)
-    let found = problems {
-      try OutgoingMessage(to: [("ed", weak.find("ed"))], signer: nil, own: nil, at: weak.time)
-    }
+    let armored = MemorySource(Array(Self.signedWithSHA1.utf8))
+    try fixture.store(try #require(try Certificate.readAll(ArmorReader(armored)).first))
+    let found = problems { try message("ed") }
     #expect(found.map(\.reason) == [.refused(.hashAlgorithm(.sha1))])
   }
 
