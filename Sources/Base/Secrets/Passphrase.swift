@@ -33,23 +33,38 @@ public struct Passphrase: ~Copyable, Sendable {
     self.bytes = normalised
   }
 
-  /// Reads a passphrase to the end of `descriptor`, which stays open. One trailing LF or CRLF is dropped.
-  /// - Throws: ``PassphraseError`` `.unreadable`, and all that ``init(utf8:)`` throws.
-  public static func read(descriptor: Int32) throws(PassphraseError) -> Passphrase {
+  /// What a file with a secret may hold.
+  public enum FileContent: Sendable {
+    /// One line, as it could be typed: a second line, or a control character, is the mark of another file or of a program
+    /// that ends lines in its own way, and nobody could type the passphrase again.
+    case line
+    /// Words with any white space between them.
+    case words
+  }
+
+  /// Reads a passphrase to the end of `descriptor`, which stays open. A byte order mark and one trailing LF or CRLF are
+  /// not part of it.
+  /// - Throws: ``PassphraseError`` `.unreadable`, `.notOneLine`, and all that ``init(utf8:)`` throws.
+  public static func read(
+    descriptor: Int32, _ content: FileContent = .line
+  ) throws(PassphraseError) -> Passphrase {
     var bytes: SecretBytes
     do throws(SecretReadError) {
       bytes = try SecretBytes.read(
-        fromDescriptor: descriptor, byteCountLimit: byteCountLimit + longestLineEnd)
+        fromDescriptor: descriptor, byteCountLimit: byteOrderMarkCount + byteCountLimit + longestLineEnd)
     } catch {
       if case .tooLong = error { throw .tooLong(byteCountLimit: byteCountLimit) }
       throw .unreadable(error)
     }
     bytes.shorten(to: bytes.withBytes { countWithoutLineEnd($0) })
+    if bytes.withBytes({ hasByteOrderMark($0) }) {
+      bytes = bytes.withBytes { SecretBytes(copying: $0.extracting(byteOrderMarkCount..<$0.byteCount)) }
+    }
+    if content == .line, bytes.withBytes({ hasControl($0) }) { throw .notOneLine }
     return try Passphrase(utf8: bytes)
   }
 
-  /// Reads a passphrase from the file at `path`. One trailing LF or CRLF is dropped.
-  /// - Throws: ``PassphraseError`` `.unreadable`, and all that ``init(utf8:)`` throws.
+  /// Reads a passphrase from the file at `path`, as ``read(descriptor:_:)`` does.
   public static func read(path: String) throws(PassphraseError) -> Passphrase {
     let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { throw .unreadable(.cannotOpen(errno: errno)) }
@@ -128,12 +143,38 @@ public struct Passphrase: ~Copyable, Sendable {
     return count - 2
   }
 
+  private static func hasByteOrderMark(_ span: RawSpan) -> Bool {
+    span.byteCount >= byteOrderMarkCount && byte(span, 0) == 0xEF && byte(span, 1) == 0xBB
+      && byte(span, 2) == 0xBF
+  }
+
+  /// Whether there is a character that ends a line, or one of ASCII's controls. NUL is another error, and a tab can be typed.
+  private static func hasControl(_ span: RawSpan) -> Bool {
+    for offset in 0..<span.byteCount {
+      switch byte(span, offset) {
+      case 0x00, 0x09: break
+      case 0x01...0x1F, 0x7F: return true
+      // U+0085.
+      case 0xC2 where offset + 1 < span.byteCount && byte(span, offset + 1) == 0x85: return true
+      // U+2028 and U+2029.
+      case 0xE2
+      where offset + 2 < span.byteCount && byte(span, offset + 1) == 0x80
+        && byte(span, offset + 2) & 0xFE == 0xA8:
+        return true
+      default: break
+      }
+    }
+    return false
+  }
+
   private static func byte(_ span: RawSpan, _ offset: Int) -> UInt8 {
     unsafe span.unsafeLoad(fromByteOffset: offset, as: UInt8.self)
   }
 
   /// CR LF.
   private static let longestLineEnd = 2
+  /// U+FEFF, as some editors begin a file with.
+  private static let byteOrderMarkCount = 3
 }
 
 /// Why bytes are not a valid passphrase. No case reveals anything of the bytes.
@@ -147,6 +188,8 @@ public enum PassphraseError: Error, Equatable, Sendable {
   case notUTF8
   /// A NUL among the bytes; C libraries would end the passphrase there.
   case containsNUL
+  /// A file has a second line, or a control character.
+  case notOneLine
   /// The file or descriptor gave no passphrase.
   case unreadable(SecretReadError)
 }

@@ -65,20 +65,39 @@ struct PassphraseTests {
   @Test(
     "One line end is dropped from what is read, and no more",
     arguments: [
-      ("word\n", "word"), ("word\r\n", "word"), ("word", "word"), ("word\n\n", "word\n"),
-      ("wo\nrd", "wo\nrd"),
-      ("word\r", "word\r"),
+      ("word\n", "word"), ("word\r\n", "word"), ("word", "word"), (" wo\trd ", " wo\trd "),
+      ("\u{FEFF}word", "word"), ("\u{FEFF}word\r\n", "word"), ("wo\u{FEFF}rd", "wo\u{FEFF}rd"),
+      ("\u{C2}\u{85A}\u{2027}", "\u{C2}\u{85A}\u{2027}"),
     ])
   func readsDescriptor(written: String, expected: String) throws {
-    let pipe = Pipe()
-    try pipe.fileHandleForWriting.write(contentsOf: Data(written.utf8))
-    try pipe.fileHandleForWriting.close()
+    let pipe = try pipe(written)
     let passphrase = try Passphrase.read(descriptor: pipe.fileHandleForReading.fileDescriptor)
     let bytes = text(passphrase)
     #expect(bytes == Array(expected.utf8))
   }
 
-  @Test("An empty line is not a passphrase", arguments: ["", "\n", "\r\n"])
+  @Test(
+    "What nobody could type again is refused, wherever in the file it is; words may be on several lines",
+    arguments: [
+      "word\n\n", "wo\nrd", "word\r", "\nword", "wo\r\nrd", "word\u{85}", "wo\u{2028}rd", "wo\u{2029}rd",
+      "wo\u{1B}rd", "word\u{7F}", "\u{FEFF}word\n\n",
+    ])
+  func refusesLines(written: String) throws {
+    let lines = try pipe(written)
+    #expect(
+      failure { try Passphrase.read(descriptor: lines.fileHandleForReading.fileDescriptor) } == .notOneLine)
+    let words = try pipe(written)
+    _ = try Passphrase.read(descriptor: words.fileHandleForReading.fileDescriptor, .words)
+  }
+
+  private func pipe(_ written: String) throws -> Pipe {
+    let pipe = Pipe()
+    try pipe.fileHandleForWriting.write(contentsOf: Data(written.utf8))
+    try pipe.fileHandleForWriting.close()
+    return pipe
+  }
+
+  @Test("An empty line is not a passphrase", arguments: ["", "\n", "\r\n", "\u{FEFF}", "\u{FEFF}\n"])
   func readsEmptyLine(written: String) throws {
     let pipe = Pipe()
     try pipe.fileHandleForWriting.write(contentsOf: Data(written.utf8))
@@ -91,11 +110,11 @@ struct PassphraseTests {
   func readsFile() throws {
     let file = FileManager.default.temporaryDirectory.appending(path: "passphrase-\(UUID())")
     defer { try? FileManager.default.removeItem(at: file) }
-    try Data((String(repeating: "y", count: 4096) + "\r\n").utf8).write(to: file)
+    try Data(("\u{FEFF}" + String(repeating: "y", count: 4096) + "\r\n").utf8).write(to: file)
     let passphrase = try Passphrase.read(path: file.path)
     let byteCount = passphrase.byteCount
     #expect(byteCount == 4096)
-    try Data(String(repeating: "y", count: 4099).utf8).write(to: file)
+    try Data(String(repeating: "y", count: 4102).utf8).write(to: file)
     #expect(failure { try Passphrase.read(path: file.path) } == .tooLong(byteCountLimit: 4096))
   }
 

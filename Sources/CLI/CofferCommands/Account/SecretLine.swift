@@ -153,7 +153,7 @@ struct SecretLine {
     return Self.withoutBlanks(line)
   }
 
-  /// A URL has no blanks: they are the paper's.
+  /// A URL has no blanks: they are the paper's. Nor has it the byte order mark that some editors begin a file with.
   private static func withoutBlanks(_ line: borrowing SecretBytes) -> SecretBytes {
     var short = SecretBytes(zeroed: max(1, line.count))
     var count = 0
@@ -161,7 +161,7 @@ struct SecretLine {
       short.withMutableBytes { kept in
         for offset in 0..<bytes.byteCount {
           let byte = unsafe bytes.unsafeLoad(fromByteOffset: offset, as: UInt8.self)
-          guard byte > 0x20 else { continue }
+          guard byte > 0x20, count > 0 || !Self.byteOrderMark.contains(byte) else { continue }
           kept.storeBytes(of: byte, toByteOffset: count, as: UInt8.self)
           count += 1
         }
@@ -171,6 +171,7 @@ struct SecretLine {
     return short
   }
 
+  private static let byteOrderMark: Set<UInt8> = [0xEF, 0xBB, 0xBF]
   private static let byteCountLimit = 2 * RemotePlace.byteCountLimit
 
   static func checkOneSource(fd: Int32?, file: String?) throws {

@@ -25,6 +25,12 @@ extension Failure {
     case .tooLong:
       self.init(
         .refused, "bad_passphrase", "the \(what) is longer than \(Passphrase.byteCountLimit) bytes")
+    case .notOneLine:
+      let place = file.map { " in '\($0)'" } ?? ""
+      self.init(
+        .refused, "bad_passphrase",
+        "the \(what)\(place) has several lines or a control character, which nobody can type",
+        hint: "write it on one line, which may end with a line feed")
     case .notUTF8, .containsNUL: self.init(.refused, "bad_passphrase", "the \(what) is not text in UTF-8")
     }
   }

@@ -209,7 +209,7 @@ struct PhraseOptions: ParsableArguments {
   func validate() throws { try Passphrase.checkOneSource(fd: fd, file: file) }
 
   func given() throws -> Passphrase? {
-    do { return try Passphrase.given(fd: fd, file: file) } catch let error as PassphraseError {
+    do { return try Passphrase.given(fd: fd, file: file, .words) } catch let error as PassphraseError {
       guard case .unreadable = error else {
         throw Failure(
           .wrongSecret, "bad_phrase", "this is not a recovery phrase", hint: "it has twelve words")
@@ -221,20 +221,22 @@ struct PhraseOptions: ParsableArguments {
 }
 
 extension Passphrase {
-  fileprivate static func given(fd: Int32?, file: String?) throws -> Passphrase? {
+  fileprivate static func given(
+    fd: Int32?, file: String?, _ content: FileContent = .line
+  ) throws -> Passphrase? {
     let files = CommandSurroundings.current.files
     if let fd {
       let descriptor: Int32
       do throws(SecretReadError) { descriptor = try files.inherited(fd) } catch {
         throw PassphraseError.unreadable(error)
       }
-      return try Passphrase.read(descriptor: descriptor)
+      return try Passphrase.read(descriptor: descriptor, content)
     }
     guard let file else { return nil }
     let descriptor = files.open(file)
     guard descriptor >= 0 else { throw PassphraseError.unreadable(.cannotOpen(errno: errno)) }
     defer { close(descriptor) }
-    return try Passphrase.read(descriptor: descriptor)
+    return try Passphrase.read(descriptor: descriptor, content)
   }
 
   /// The same, with errors that say what could not be read.

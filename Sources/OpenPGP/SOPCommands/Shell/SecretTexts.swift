@@ -27,7 +27,8 @@ struct Password {
     let password = trimmed
     guard password.count > 0, password.withBytes({ PasswordText.isHumanReadable($0) }) else {
       throw Failure(
-        .passwordNotHumanReadable, "a new password is empty, is not UTF-8, or has control characters",
+        .passwordNotHumanReadable,
+        "a new password is empty, is not UTF-8, or has control characters or a byte order mark",
         hint: "use text that can be read and typed")
     }
     return password
@@ -66,13 +67,15 @@ enum PasswordText {
     return end
   }
 
-  /// Whether it is UTF-8 without control characters, surrogates and places where no character is.
+  /// Whether it is UTF-8 without control characters, surrogates, places where no character is, and the byte order mark that
+  /// some editors begin a file with.
   static func isHumanReadable(_ bytes: RawSpan) -> Bool {
     var offset = 0
     while offset < bytes.byteCount {
       guard let count = sequenceByteCount(byte(bytes, offset)), offset + count <= bytes.byteCount,
         let scalar = scalar(bytes.extracting(offset..<offset + count))
       else { return false }
+      if scalar == "\u{FEFF}" { return false }
       switch scalar.properties.generalCategory {
       case .control, .surrogate, .unassigned, .privateUse, .lineSeparator, .paragraphSeparator: return false
       default: offset += count
