@@ -40,7 +40,7 @@ extension Synchronizer {
   }
 
   /// Opens a slot: one in force whose object is here, or one that another device has added since.
-  /// - Throws: `SyncError.wrongSecret`, `.notThere`, `.remote`.
+  /// - Throws: `SyncError.wrongSecret`, `.slotsDamaged`, `.notThere`, `.remote`.
   func openSlot(with secret: AccountSecret, at remote: any Remote) throws -> OpenedSlot {
     if let slot = try openKnownSlot(with: secret) { return slot }
     let address = try address()
@@ -52,7 +52,11 @@ extension Synchronizer {
     } catch let error as SyncError {
       // Offline, all slots that are known are the answer.
       if case .remote = error, !slots.isEmpty, records.count == slots.count { throw SyncError.wrongSecret }
-      guard error == .wrongSecret, try hasLaterCard(than: address, at: remote) else { throw error }
+      switch error {
+      case .wrongSecret, .slotsDamaged: break
+      default: throw error
+      }
+      guard try hasLaterCard(than: address, at: remote) else { throw error }
     }
     return try openSlot(with: secret, at: remote)
   }

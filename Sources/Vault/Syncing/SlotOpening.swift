@@ -29,15 +29,17 @@ public enum AccountSecret: Sendable {
 
 extension AccountLink {
   /// Whether the account of an address is at the place at all; asks for no secret.
-  /// - Throws: `SyncError.notThere`, `.remote`.
+  /// - Throws: `SyncError.notThere`, `.slotsDamaged`, `.remote`.
   public static func checkIsThere(at remote: any Remote, _ address: AccountAddress) throws {
-    guard try !records(at: remote, address).isEmpty else { throw SyncError.notThere }
+    let found = try slots(at: remote, address)
+    guard found.records.isEmpty else { return }
+    throw found.damagedCount > 0 ? SyncError.slotsDamaged(found.damagedCount) : .notThere
   }
 
   /// The slot of an account that a passphrase or words open, for ``join(at:_:with:slot:enclave:name:isOwn:choice:progress:)``;
   /// nothing is written.
   /// - Returns: nil when they open none.
-  /// - Throws: `SyncError.notThere`, `.remote`.
+  /// - Throws: `SyncError.notThere`, `.slotsDamaged`, `.remote`.
   public static func slot(
     at remote: any Remote, _ address: AccountAddress, with secret: AccountSecret
   ) throws -> OpenedSlot? {
@@ -46,16 +48,16 @@ extension AccountLink {
 
   /// Opens a slot of an account with a passphrase or words: the one that was made last.
   /// - Parameter tried: slots that are passed over.
-  /// - Throws: `SyncError.notThere`, `.wrongSecret`, `.remote`.
+  /// - Throws: `SyncError.notThere`, `.wrongSecret`, `.slotsDamaged`, `.remote`.
   static func openSlot(
     at remote: any Remote, _ address: AccountAddress, with secret: AccountSecret,
     without tried: Set<SlotID> = []
   ) throws -> OpenedSlot {
-    let records = try records(at: remote, address)
-    guard !records.isEmpty else { throw SyncError.notThere }
-    let left = records.filter { !tried.contains($0.id) }
-    guard let slot = try open(left, address, secret) else { throw SyncError.wrongSecret }
-    return slot
+    let found = try slots(at: remote, address)
+    let left = found.records.filter { !tried.contains($0.id) }
+    if let slot = try open(left, address, secret) { return slot }
+    if found.damagedCount > 0 { throw SyncError.slotsDamaged(found.damagedCount) }
+    throw found.records.isEmpty ? SyncError.notThere : .wrongSecret
   }
 
   /// Tries slots until one is in force: one that was removed, or that the log never named, opens too.
@@ -91,25 +93,31 @@ extension AccountLink {
     return nil
   }
 
-  /// The objects of slots at the remote.
-  private static func records(
+  /// The slots at the remote, and how many objects are damaged: their names are the hashes of other bytes.
+  private static func slots(
     at remote: any Remote, _ address: AccountAddress
-  ) throws -> [AccountSlotRecord] {
+  ) throws -> (records: [AccountSlotRecord], damagedCount: Int) {
     let folder = Hexadecimal.text(address.account.bytes) + "/" + Folder.slots.path
     do throws(RemoteError) {
       var names: [String] = []
       try remote.list(folder) { names.append($0.name) }
-      var records: [AccountSlotRecord] = []
+      var (records, damagedCount): ([AccountSlotRecord], Int) = ([], 0)
       // Anybody who may write there can put things there. A slot costs a derivation, anything else only its bytes.
       for name in names.sorted().prefix(objectLimit) where records.count < slotLimit {
-        guard let bytes = try remote.get(name, range: 0..<AccountSlotRecord.byteCount + 1),
-          name == folder + "/" + Hexadecimal.text(ObjectHash(hashing: bytes).bytes),
-          let record = try? AccountSlotRecord.parse(bytes)
-        else { continue }
-        records.append(record)
+        guard let bytes = try remote.get(name, range: 0..<AccountSlotRecord.byteCount + 1) else { continue }
+        if name == folder + "/" + Hexadecimal.text(ObjectHash(hashing: bytes).bytes) {
+          if let record = try? AccountSlotRecord.parse(bytes) { records.append(record) }
+        } else if Self.isHash(name.dropFirst(folder.utf8.count + 1)) {
+          damagedCount += 1
+        }
       }
-      return records
+      return (records, damagedCount)
     } catch { throw SyncError.remote(error) }
+  }
+
+  /// Whether it is a name that an object of an account can have; copies by other programs have others.
+  private static func isHash(_ name: Substring) -> Bool {
+    name.utf8.count == 64 && name.utf8.allSatisfy { 0x30...0x39 ~= $0 || 0x61...0x66 ~= $0 }
   }
 
   private static let slotLimit = 64

@@ -24,6 +24,8 @@ public enum SyncError: Error, Equatable, Sendable {
   case notThere
   /// No slot of the account opens with it.
   case wrongSecret
+  /// No slot that can be read opens with it, and so many at the place are damaged.
+  case slotsDamaged(Int)
   /// A slot that was just written reads differently.
   case slotNotReadBack
   /// The remote does not have a part of a capture.

@@ -111,6 +111,36 @@ struct RestoringTests {
     #expect(try other.coffer.keychain.accounts().filter { $0.hasPrefix("account.") }.isEmpty)
   }
 
+  @Test("A damaged slot is damage, and neither a wrong passphrase nor another place")
+  func damagedSlots() throws {
+    let other = try SyncedCoffer()
+    let address = try first.coffer.account.open().address()
+    let words = AccountSecret(RecoveryPhrase(entropy: SystemRandom.secretBytes(count: 16)))
+    func join(_ secret: AccountSecret) throws {
+      _ = try other.coffer.account.join(
+        at: folder.remote, address, with: secret, enclave: SoftwareEnclave(), name: "other")
+    }
+    let slots = try folder.files().keys.filter { $0.contains("/slots/") }.sorted()
+    // What other programs put there is not a slot.
+    let copy = folder.path + "/" + slots[0] + ".sync-conflict"
+    try Data([1]).write(to: URL(filePath: copy))
+    #expect(throws: SyncError.wrongSecret) { try join(words) }
+    for (count, slot) in slots.enumerated() {
+      let url = URL(filePath: folder.path + "/" + slot)
+      var bytes = try Data(contentsOf: url)
+      bytes[bytes.count / 2] ^= 1
+      try bytes.write(to: url)
+      #expect(throws: SyncError.slotsDamaged(count + 1)) { try join(words) }
+    }
+    #expect(throws: SyncError.slotsDamaged(slots.count)) {
+      try join(AccountSecret(SyncedCoffer.passphrase()))
+    }
+    #expect(throws: SyncError.slotsDamaged(slots.count)) {
+      try AccountLink.checkIsThere(at: folder.remote, address)
+    }
+    #expect(try !other.coffer.account.exists())
+  }
+
   @Test("A second account at one place is made only on demand")
   func secondAccount() throws {
     let other = try SyncedCoffer()

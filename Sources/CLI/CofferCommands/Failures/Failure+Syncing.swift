@@ -62,6 +62,11 @@ extension Failure {
           : "the account has \(names.count) other devices: \(names.map { "'\($0)'" }.joined(separator: ", "))",
         hint: "'coffer device revoke' takes a device out; 'coffer remote forget' leaves the account to them")
     case .refused(let outcome): self.init(outcome: outcome, nil)
+    case .slotsDamaged(let count):
+      self.init(
+        .corrupt, "account_corrupt",
+        "\(count.counted("slot")) of the account \(count == 1 ? "is" : "are") damaged at the place, and no other one opens with this",
+        hint: "'coffer sync' on a device that has the account puts back what is damaged")
     case .partMissing:
       self.init(
         .corrupt, "remote_incomplete", "a part of the capture is neither here nor at the place",
