@@ -202,7 +202,8 @@ extension MailContent {
     // The headers around the text are not signed, so none of them says how it is read: it is UTF-8.
     let tree = text.withBytes { MailTree(text: $0) }
     self.init(
-      text, tree, root: 0, heading, isEncrypted: false, judge.verdict(found, isEncrypted: false),
+      text, tree, root: 0, heading, isEncrypted: false,
+      judge.verdict(found, unreadable: message.unreadableSignatureCount, isEncrypted: false),
       others: letter.others(around: range))
   }
 
@@ -212,12 +213,14 @@ extension MailContent {
   ///   - isText: whether it was a block in a text, and not a mail of its own.
   ///   - others: the text around it.
   ///   - verifications: of the message's own signatures.
+  ///   - unreadable: how many signatures it has besides that cannot be read.
   ///   - reader: the identity that has opened it; nil for a password.
   ///   - opensParts: whether a part was named, so that a second layer is a part like others.
   /// - Throws: ``MailError/nested`` for a second layer of encryption; ``MailError/badSignaturePart``.
   public init(
     decrypted content: SharedSecretBytes, of mail: MailLetter, isText: Bool, others: [SharedSecretBytes],
-    _ verifications: [SignatureVerification], reader: Fingerprint?, _ judge: SignatureJudge,
+    _ verifications: [SignatureVerification], unreadable: Int = 0, reader: Fingerprint?,
+    _ judge: SignatureJudge,
     opensParts: Bool = false
   ) throws(MailError) {
     var (notes, root, footer): ([Note], Int, Int?) = ([], 0, nil)
@@ -247,7 +250,8 @@ extension MailContent {
     }
     self.init(
       content, tree, root: root, heading, isEncrypted: true,
-      judge.verdict(verifications, isEncrypted: true, hadPassword: reader == nil), footer: footer,
-      others: others, notes: notes)
+      judge.verdict(
+        verifications, unreadable: unreadable, isEncrypted: true, hadPassword: reader == nil),
+      footer: footer, others: others, notes: notes)
   }
 }

@@ -53,15 +53,18 @@ public struct SignatureJudge: Sendable {
 
   /// The verdict on results of ``verifier``.
   /// - Parameters:
+  ///   - unreadable: how many signatures there are besides that cannot be read.
   ///   - isEncrypted: whether the signatures were inside an encryption.
   ///   - hadPassword: whether a password opened that, which says nothing about whom the signer has meant.
   public func verdict(
-    _ verifications: [SignatureVerification], isEncrypted: Bool, hadPassword: Bool = false
+    _ verifications: [SignatureVerification], unreadable: Int = 0, isEncrypted: Bool,
+    hadPassword: Bool = false
   ) -> Verdict {
-    Verdict(
-      verifications.map { verification in
-        finding(verification, envelope: isEncrypted ? hadPassword ? .password : .key : .none)
-      })
+    let judged = verifications.map { verification in
+      finding(verification, envelope: isEncrypted ? hadPassword ? .password : .key : .none)
+    }
+    return Verdict(
+      judged + Array(repeating: .unreadable, count: min(unreadable, Limits.signatureCount)))
   }
 
   /// What the signatures were in.

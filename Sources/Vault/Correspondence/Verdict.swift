@@ -52,6 +52,8 @@ public struct SignatureFinding: Sendable {
     case foreignKey
     /// Anything else that is not as it must be.
     case malformed
+    /// It is damaged, or of a version that is not known.
+    case unreadable
   }
 
   /// Something to know beside the grade.
@@ -96,6 +98,13 @@ public struct SignatureFinding: Sendable {
     }
   }
 
+  /// A signature of which nothing can be said, not even whose it is.
+  static var unreadable: SignatureFinding {
+    SignatureFinding(
+      grade: .invalid, reason: .unreadable, notes: [], signer: .unknown, signingKey: nil, primaryKey: nil,
+      made: nil)
+  }
+
   /// Whether it claims to be by somebody who is here.
   var isByKnown: Bool { if case .unknown = signer { false } else { true } }
 }
@@ -112,7 +121,8 @@ public struct Verdict: Sendable {
   public let findings: [SignatureFinding]
 
   /// An invalid signature that claims to be by somebody who is here makes all of it invalid. Else the best good one
-  /// counts, and unknown ones are a note; else it is unknown.
+  /// counts, and unknown ones are a note; else it is unknown. Signatures that cannot be read decide where there is no
+  /// other.
   init(_ findings: [SignatureFinding]) {
     self.findings = findings
     let unknown = findings.first { $0.grade == .unknown }

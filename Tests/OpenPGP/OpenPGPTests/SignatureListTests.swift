@@ -55,6 +55,7 @@ struct SignatureListTests {
     #expect(list.signatures.count == 1)
     #expect(list.unknownVersionCount == 2)
     #expect(list.malformedCount == 0)
+    #expect(list.unreadableCount == 2)
   }
 
   @Test("A malformed signature counts as bad, and the ones around it are read")
@@ -62,6 +63,7 @@ struct SignatureListTests {
     let list = try Self.list(Self.signature, Self.packet(2, [4, 0, 27]), Self.signature)
     #expect(list.signatures.count == 2)
     #expect(list.malformedCount == 1)
+    #expect(list.unreadableCount == 1)
   }
 
   @Test("Trailing octets make a signature malformed")

@@ -65,6 +65,20 @@ struct VerdictTests {
     #expect(try verdict([]).grade == .none)
   }
 
+  @Test("damaged alone: invalid, and not unsigned; beside a good one it is named and spoils nothing")
+  func unreadable() throws {
+    try fixture.store(bob.certificate)
+    let judge = SignatureJudge(try fixture.book())
+    let alone = judge.verdict([], unreadable: 2, isEncrypted: false)
+    #expect(alone.grade == .invalid && alone.decisive?.reason == .unreadable && alone.findings.count == 2)
+    let found = try DetachedVerification(judge.verifier)
+      .verify([bob.signature(over: Self.text)], over: MemorySource(Array(Self.text.utf8)))
+    let beside = judge.verdict(found, unreadable: 1, isEncrypted: true)
+    #expect(beside.grade == .unverified && beside.findings.map(\.grade) == [.unverified, .invalid])
+    #expect(
+      judge.verdict([], unreadable: .max, isEncrypted: false).findings.count == Limits.signatureCount)
+  }
+
   @Test("over another text: invalid, changed")
   func changed() throws {
     try fixture.store(bob.certificate)

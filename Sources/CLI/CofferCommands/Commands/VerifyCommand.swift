@@ -71,7 +71,11 @@ struct VerifyCommand: CofferCommand {
       return try verify(mail: mail, LetterInput("-"), "the mail", judge, context)
     }
     if let signature {
-      return try verify(try signatures(in: try LetterInput(signature)), of: file, judge, palette, context)
+      let input = try LetterInput(signature)
+      let list = try context.interruptibly(input) {
+        try signatures(in: try SpooledSource(descriptor: input.descriptor))
+      }
+      return try verify(list, of: file, judge, palette, context)
     }
     context.remarkTyping(file, "the signed message")
     let input = try LetterInput(file)
@@ -91,7 +95,7 @@ struct VerifyCommand: CofferCommand {
     }
     try context.interruptibly(input) {
       let form: OpenPGPInput
-      do throws(OpenPGPError) { form = try OpenPGPInput(source) } catch { throw notSigned(error) }
+      do throws(OpenPGPError) { form = try OpenPGPInput(source) } catch { throw unreadable(error, source) }
       switch form {
       case .cleartext(let message):
         try checkBeside(isText: true, context) { (content) throws(OpenPGPError) in
@@ -122,7 +126,7 @@ struct VerifyCommand: CofferCommand {
   ) throws {
     // A message in the old style begins with a signature too, but does not end with one.
     if let list = try? SignatureList(reading: source),
-      !list.signatures.isEmpty || list.unknownVersionCount > 0
+      !list.signatures.isEmpty || InputKind(source) == .signed
     {
       return try verifyBeside(source, judge, palette, context)
     }
@@ -139,19 +143,31 @@ struct VerifyCommand: CofferCommand {
         "this is a signature, and the file that it belongs to is not beside it",
         hint: "coffer verify --signature \(ShellWord.quoted(file)) FILE")
     }
+    try verify(try signatures(in: source), of: document, judge, palette, context)
+  }
+
+  /// The signatures of a file that has no other packets.
+  private func signatures(in source: SpooledSource) throws -> SignatureList {
     let list: SignatureList
     do throws(OpenPGPError) {
       try source.rewind(recognising: true)
-      list = try SignatureList(reading: OpenPGPInput.packets(source))
-    } catch { throw notSigned(error) }
-    try verify(list, of: document, judge, palette, context)
+      list = try SignatureList(reading: OpenPGPInput.packets(source, .allBlocks))
+    } catch { throw unreadable(error, source) }
+    if list.signatures.isEmpty {
+      guard InputKind(source) == .signed else { throw notSigned(.malformed(.signature)) }
+      guard list.unreadableCount > 0 else { throw unreadable(.malformed(.armor), source) }
+    }
+    return list
   }
 
-  private func signatures(in input: LetterInput) throws -> SignatureList {
-    do throws(OpenPGPError) {
-      let source = FileDescriptorSource(descriptor: input.descriptor)
-      return try SignatureList(reading: OpenPGPInput.packets(source, .allBlocks))
-    } catch { throw notSigned(error) }
+  /// The failure of what should be a signature, or signed.
+  private func unreadable(_ error: OpenPGPError, _ source: SpooledSource) -> Failure {
+    // Armor that says what it is, and breaks off.
+    guard error == .malformed(.armor), InputKind(source) == .signed else { return notSigned(error) }
+    return Failure(
+      .corrupt, "signature_invalid",
+      "the signature is damaged or cut off, and cannot be read: nothing is known about who signed",
+      hint: "get it again from where it came")
   }
 
   private func verify(
@@ -170,7 +186,7 @@ struct VerifyCommand: CofferCommand {
       }
     }
     let name = path == "-" ? "standard input" : (path as NSString).lastPathComponent
-    let verdict = judge.verdict(verifications, isEncrypted: false)
+    let verdict = judge.verdict(verifications, unreadable: list.unreadableCount, isEncrypted: false)
     if !context.isJSON, failure(verdict, name) == nil {
       let words: ShownLine = "\(name): \(VerdictWords.sentence(verdict))"
       Terminal.remark(palette.paint(words, VerdictWords.tone(verdict)))
@@ -185,10 +201,12 @@ struct VerifyCommand: CofferCommand {
     _ message: CleartextMessage, _ input: LetterInput, _ judge: SignatureJudge, _ palette: Palette,
     _ context: CommandContext
   ) throws {
-    try release(input, judge, palette, context) { (sink, allow) throws(OpenPGPError) in
+    try release(
+      input, unreadable: message.unreadableSignatureCount, judge, palette, context
+    ) { (sink, allow) throws(OpenPGPError) in
       var isAllowed = false
       let found = try message.verify(with: judge.verifier, writingTo: sink) {
-        isAllowed = allow($0)
+        isAllowed = allow($0, message.unreadableSignatureCount)
         return isAllowed
       }
       // The last line end is not signed (RFC 9580, section 7.1), but a text ends with one.
@@ -208,15 +226,21 @@ struct VerifyCommand: CofferCommand {
     try release(input, judge, palette, context) { (sink, allow) throws(OpenPGPError) in
       try source.rewind(recognising: true)
       let reader = InlineMessageReader(verifier: judge.verifier)
-      return try reader.read(from: source, to: sink) { allow($0.verifications) }.verifications
+      return try reader.read(from: source, to: sink) {
+        allow($0.verifications, $0.unreadableSignatureCount)
+      }.verifications
     }
   }
 
   /// Shows or writes the content if its signature is good, and answers.
+  /// - Parameters:
+  ///   - unreadable: how many signatures cannot be read, if that is known beforehand.
+  ///   - read: asks whether the content may come out, with the signatures and how many cannot be read.
   private func release(
-    _ input: LetterInput, _ judge: SignatureJudge, _ palette: Palette,
+    _ input: LetterInput, unreadable: Int = 0, _ judge: SignatureJudge, _ palette: Palette,
     _ context: CommandContext,
-    _ read: (any ByteSink, ([SignatureVerification]) -> Bool) throws(OpenPGPError) -> [SignatureVerification]
+    _ read: (any ByteSink, ([SignatureVerification], Int) -> Bool) throws(OpenPGPError) ->
+      [SignatureVerification]
   ) throws {
     let name = input.isStandardInput ? "standard input" : (input.path as NSString).lastPathComponent
     // With --json the verdict is the answer; the content is written only where it is asked for.
@@ -224,8 +248,8 @@ struct VerifyCommand: CofferCommand {
       context.isJSON && output == nil ? nil : try DecryptedOutput(output, input, context)
     var verdict: Verdict?
     do throws(OpenPGPError) {
-      let found = try read(target ?? DroppingSink()) { verifications in
-        let judged = judge.verdict(verifications, isEncrypted: false)
+      let found = try read(target ?? DroppingSink()) { verifications, unreadable in
+        let judged = judge.verdict(verifications, unreadable: unreadable, isEncrypted: false)
         verdict = judged
         guard failure(judged, name) == nil else { return false }
         if !context.isJSON {
@@ -234,7 +258,7 @@ struct VerifyCommand: CofferCommand {
         return true
       }
       // The cleartext framework asks only if one is good.
-      if verdict == nil { verdict = judge.verdict(found, isEncrypted: false) }
+      if verdict == nil { verdict = judge.verdict(found, unreadable: unreadable, isEncrypted: false) }
     } catch {
       if case .inputOutput = error { throw Failure(openPGP: error, writing: output ?? input.path) }
       throw notSigned(error)

@@ -88,7 +88,7 @@ extension Failure {
       self.init(.missing, "not_signed", "this mail is not signed: anybody can have written it")
     case .badSignaturePart:
       self.init(
-        .refused, "malformed", "the signature of this mail cannot be read",
+        .corrupt, "signature_invalid", "the signature of this mail is damaged, and cannot be read",
         hint: "ask the sender to sign it again")
     case .severalCiphertexts(let numbers):
       self.init(

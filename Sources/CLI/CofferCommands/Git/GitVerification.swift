@@ -36,7 +36,7 @@ struct GitVerification {
       let source = FileDescriptorSource(descriptor: CommandRun.current.environment.streams.input)
       found = try DetachedVerification(judge.verifier).verify(list.signatures, over: source)
     } catch { throw Failure(openPGP: error, writing: "-") }
-    let verdict = judge.verdict(found, isEncrypted: false)
+    let verdict = judge.verdict(found, unreadable: list.unreadableCount, isEncrypted: false)
     var words: [ShownLine] = ["\(GitProgram.name): \(VerdictWords.sentence(verdict))"]
     words += VerdictWords.notes(verdict, isDetailed: false).map { "\(GitProgram.name): \($0)" }
     return try answer(

@@ -39,6 +39,9 @@ enum InputKind {
         self = .quoted
       } else {
         self = try Self.ofOpenPGP(source)
+      } else if Self.isSignedText(beginning) {
+        // Also if it breaks off.
+        self = .signed
       }
     } catch {
       self = .other
@@ -86,6 +89,11 @@ extension Failure {
     self.init(
       .refused, "malformed", "this is a backup of a coffer, not \(wanted)",
       hint: "'coffer restore FILE' takes it")
+  }
+
+  private static func isSignedText(_ beginning: [UInt8]) -> Bool {
+    beginning.split(separator: UInt8(ascii: "\n")).first { $0.starts(with: "-----BEGIN PGP ".utf8) }?
+      .starts(with: "-----BEGIN PGP SIGNED MESSAGE-----".utf8) ?? false
   }
 
   /// The input is something else than an encrypted message.

@@ -94,7 +94,8 @@ struct LetterOpening {
     asked.coffer.note(.decrypted)
     let content = try MailContent(
       decrypted: sink.finish(), of: letter, isText: isText, others: others, read.message.verifications,
-      reader: read.identity, reading.judge, opensParts: opensParts)
+      unreadable: read.message.unreadableSignatureCount, reader: read.identity, reading.judge,
+      opensParts: opensParts)
     return Mail(content: content, read: read, plan: plan, book: book, asked: asked)
   }
 }

@@ -42,7 +42,8 @@ struct LetterReading {
     do throws(OpenPGPError) {
       message = try decryption.decrypt(from: source, to: sink) { found in
         let judged = judge.verdict(
-          found.verifications, isEncrypted: true, hadPassword: !passwords.isEmpty)
+          found.verifications, unreadable: found.unreadableSignatureCount, isEncrypted: true,
+          hadPassword: !passwords.isEmpty)
         verdict = judged
         refusal = requirement.flatMap {
           VerdictWords.failure(judged, wantsVerified: $0 == .verified, "the message")

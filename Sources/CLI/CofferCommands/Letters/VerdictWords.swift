@@ -121,6 +121,7 @@ enum VerdictWords {
       return
         "made with a key that somebody put into the public part of \(name(finding)), who does not claim it"
     case .malformed: return "it is not made as a signature must be"
+    case .unreadable: return "it is damaged and cannot be read, or is of a newer kind"
     }
   }
 }
@@ -196,6 +197,7 @@ extension SignatureFinding.Reason {
     case .signatureExpired: "signature_expired"
     case .foreignKey: "foreign_key"
     case .malformed: "malformed"
+    case .unreadable: "unreadable"
     }
   }
 }

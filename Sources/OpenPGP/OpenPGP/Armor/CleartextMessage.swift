@@ -20,8 +20,10 @@ internal import Secrets
 /// [RFC 9580, section 7](https://www.rfc-editor.org/rfc/rfc9580#section-7)
 public struct CleartextMessage: Sendable {
   private let text: CleartextText
-  /// The signatures in the block, in their order; those of unknown versions are left out.
+  /// The signatures in the block, in their order, without those that cannot be read.
   public let signatures: [Signature]
+  /// Signatures in the block that are damaged, or of unknown versions.
+  public let unreadableSignatureCount: Int
 
   /// - Parameter source: begins with the message.
   public init(_ source: any ByteSource) throws(OpenPGPError) {
@@ -35,7 +37,10 @@ public struct CleartextMessage: Sendable {
     try Self.skipHashHeaders(source)
     text = try Self.readText(source)
     let block = try ArmorReader(afterHeaderLineOf: .signature, source)
-    signatures = try SignatureList(reading: block).signatures
+    let list = try SignatureList(reading: block)
+    signatures = list.signatures
+    // A block without any is a damaged one.
+    unreadableSignatureCount = list.signatures.isEmpty ? max(1, list.unreadableCount) : list.unreadableCount
     // The list ends where packets can no longer be told apart; the block must be whole nevertheless.
     try block.skipRest()
     while let line = try source.readLine(byteCountLimit: Limits.armorLineByteCount) {

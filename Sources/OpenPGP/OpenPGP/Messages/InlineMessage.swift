@@ -23,7 +23,8 @@ public struct InlineMessageReader {
     let held = BufferingSink()
     let contents = try parse(source, verifier, to: held)
     let message = InlineMessage(
-      literal: contents.literal, verifications: contents.verifications, signatures: contents.signatures)
+      literal: contents.literal, verifications: contents.verifications, signatures: contents.signatures,
+      unreadableSignatureCount: contents.unreadableSignatureCount)
     guard isAcceptable(message) else { return message }
     if held.isComplete {
       try held.release(to: sink)
@@ -51,6 +52,8 @@ public struct InlineMessage: Sendable {
   public let verifications: [SignatureVerification]
   /// The signatures themselves, verified or not, in the same order: what is left when the data is detached.
   public let signatures: [Signature]
+  /// Signatures that are damaged, or of unknown versions.
+  public let unreadableSignatureCount: Int
 }
 
 /// One message to be signed, with the data inside.

@@ -91,6 +91,8 @@ public struct DecryptedMessage: Sendable {
   public let verifications: [SignatureVerification]
   /// The signatures themselves, verified or not, in the same order.
   public let signatures: [Signature]
+  /// Signatures that are damaged, or of unknown versions.
+  public let unreadableSignatureCount: Int
   /// What a quantum computer could open the message by; empty if nothing.
   public let quantumWeaknesses: [QuantumWeakness]
 }
@@ -199,6 +201,7 @@ extension MessageDecryption {
     return DecryptedMessage(
       sessionKey: opened.key, format: opened.format, literal: contents.literal,
       verifications: contents.verifications, signatures: contents.signatures,
+      unreadableSignatureCount: contents.unreadableSignatureCount,
       quantumWeaknesses: message.quantumWeaknesses + [QuantumWeakness(opened.format)].compactMap(\.self))
   }
 

@@ -14,6 +14,7 @@ final class MessageParser {
     var literal: LiteralDataHeader
     var signatures: [Signature]
     var verifications: [SignatureVerification]
+    var unreadableSignatureCount: Int
   }
 
   private let sink: any ByteSink
@@ -32,7 +33,8 @@ final class MessageParser {
     try readMessage(PacketReader(source), depth: 0)
     guard let literal else { throw .malformed(.messageStructure) }
     return Contents(
-      literal: literal, signatures: signatures.signatures, verifications: signatures.verifications)
+      literal: literal, signatures: signatures.signatures, verifications: signatures.verifications,
+      unreadableSignatureCount: signatures.unreadableCount)
   }
 
   private func readMessage(_ packets: PacketReader, depth: Int) throws(OpenPGPError) {

@@ -9,6 +9,8 @@
 final class MessageSignatures {
   /// Signatures in the order of their packets.
   private(set) var signatures: [Signature] = []
+  /// Signatures in their places that could not be read.
+  private(set) var unreadableCount = 0
 
   private let verifier: SignatureVerifier?
   private let intendedFor: Fingerprint?
@@ -104,7 +106,9 @@ final class MessageSignatures {
   private func signature(_ packet: Packet) throws(OpenPGPError) -> Signature? {
     switch packet {
     case .signature(let signature): return signature
-    case .unknown: return nil
+    case .unknown:
+      unreadableCount += 1
+      return nil
     default: throw .malformed(.messageStructure)
     }
   }

@@ -99,6 +99,8 @@ public struct SignatureList: Sendable {
   public private(set) var isCutOff = false
   /// Signatures of unknown versions, which were passed over.
   public private(set) var unknownVersionCount = 0
+  /// Signatures that are there, and of which nothing can be said.
+  public var unreadableCount: Int { malformedCount + unknownVersionCount }
   private var subpacketByteCount = 0
 
   /// Signatures that are there already.
