@@ -32,6 +32,50 @@ struct MailPartTests {
         && !PartName.isProgram("x.pdf"))
   }
 
+  @Test(
+    "A name without quotation marks costs nothing: every attachment is saved, and the sender's names are kept"
+  )
+  func unquotedNames() throws {
+    let place = try Place()
+    try place.makeCoffer()
+    try place.write(
+      """
+      From: Bob <bob@example.org>
+      Subject: minutes
+      Date: Thu, 1 Jan 1970 00:01:00 +0000
+      Content-Type: multipart/mixed; boundary=b
+
+      --b
+      Content-Type: text/plain
+
+      see the files
+      --b
+      Content-Type: application/pdf; name=annual report(1).pdf
+      Content-Transfer-Encoding: base64
+
+      b25l
+      --b
+      Content-Type: application/pdf
+      Content-Disposition: attachment; filename=../plan two.pdf; size=3
+      Content-Transfer-Encoding: base64
+
+      dHdv
+      """, to: "minutes.eml")
+    #expect(try place.run(["message", "import", "eml", "minutes.eml"] + Self.pass).status == 0)
+    let shown = try place.run(["message", "show", "minutes"] + Self.pass)
+    #expect(
+      shown.output.contains("annual report(1).pdf") && shown.output.contains("plan two.pdf"), "\(shown)")
+    let saved = try place.run(["message", "save", "minutes", "all"] + Self.pass)
+    #expect(saved.status == 0, "\(saved)")
+    for (name, text) in [("annual report(1).pdf", "one"), ("plan two.pdf", "two")] {
+      let file = place.folder.appending(path: "all/\(name)")
+      #expect(try String(contentsOf: file, encoding: .utf8) == text)
+    }
+    // An encrypted mail like this is read by nobody.
+    let decrypted = try place.run(["decrypt", "minutes.eml", "--json", "--output", "o"] + Self.pass)
+    #expect(decrypted.status == 7 && decrypted.error.contains("\"mail_malformed\""), "\(decrypted)")
+  }
+
   private static let pass = ["--passphrase-file", "pass"]
 
   /// An encrypted mail to the user, signed by the user.

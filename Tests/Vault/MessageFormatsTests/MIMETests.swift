@@ -46,6 +46,8 @@ struct MIMETests {
     #expect(names("Content-Type: image/png") == [""])
     #expect(names("Content-Type: message/rfc822") == [""])
     #expect(names("Content-Type: image/png\nContent-Disposition: ;;;") == [""])
+    #expect(names("Content-Type: image/png; name=a b(1).png") == ["a b(1).png"])
+    #expect(names("Content-Disposition: attachment; filename=a b.pdf; size=1") == ["a b.pdf"])
     for headers in ["X: y", "Content-Type: text/html", "Content-Type: text", "Content-Disposition: inline"] {
       #expect(names(headers).isEmpty)
     }

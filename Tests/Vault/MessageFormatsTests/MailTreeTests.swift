@@ -95,6 +95,58 @@ struct MailTreeTests {
     #expect(other.parts[0].name == nil)
   }
 
+  @Test("names without quotation marks are names, where nothing is signed or encrypted")
+  func tolerantNames() throws {
+    for (value, name) in [
+      ("annual report.pdf", "annual report.pdf"), ("report(1).pdf", "report(1).pdf"),
+      ("\u{DC}bersicht.pdf", "\u{DC}bersicht.pdf"), ("a,b@c.pdf; x=y", "a,b@c.pdf"),
+      ("\"a b.pdf\" (a comment)", "a b.pdf"), ("a.pdf; name=b.pdf", "a.pdf"), ("<a>.pdf", "<a>.pdf"),
+      ("\"a.pdf", "\"a.pdf"), ("=?utf-8?q?=C3=BC b.pdf?=", "\u{FC} b.pdf"),
+    ] {
+      for header in [
+        "Content-Type: application/pdf; name=\(value)", "Content-Disposition: attachment; filename=\(value)",
+      ] {
+        let header = header.contains("filename") ? header.replacing("; name=", with: "; filename=") : header
+        let mail = Array("Subject: x\n\(header)\nContent-Transfer-Encoding: base64\n\ndHdv\n".utf8)
+        let tree = try MailTree(tolerant: mail.span.bytes)
+        #expect(tree.parts[0].name == name && contents(tree, mail) == ["two"], "\(header)")
+      }
+    }
+  }
+
+  @Test("what is not well made is read as far as it goes, unless something in it is signed or encrypted")
+  func tolerant() throws {
+    let part = "Content-Type: text/plain; name=a b\n\none"
+    for (mail, found) in [
+      ("Content-Type: multipart/mixed; boundary=b\n\n--b\n\(part)\n--b\n\ntwo", ["one", "two"]),
+      ("Content-Type: multipart/mixed; boundary=b\n\n--b\n\(part)\n--b--\n--b\n\nthree\n--b--\n", ["one"]),
+      ("Content-Type: multipart/mixed\n\n--b\n\none", ["--b\n\none"]),
+      ("Content-Type: multipart/mixed; boundary=b\n\nnothing", ["nothing"]),
+      ("From x\nSubject: a\n\none", ["one"]), ("no header\n b\nX: y\n\none", ["one"]),
+      ("Content-Type: text/plain\nContent-Type: text/html\n\none", ["one"]),
+      ("Content-Type: text\n\none", ["one"]), ("Content-Transfer-Encoding: 7-bit\n\none", ["one"]),
+      ("Content-Transfer-Encoding: base64 (x)\n\nb25l", ["one"]), ("X: a\u{0}b\n\none", ["one"]),
+      (
+        "Content-Type: multipart/mixed; boundary=b\nContent-Transfer-Encoding: base64\n\n--b\n\none\n--b--\n",
+        ["one"]
+      ),
+    ] {
+      let bytes = Array(mail.utf8)
+      #expect(throws: MailTreeError.self) { _ = try MailTree(bytes.span.bytes) }
+      #expect(contents(try MailTree(tolerant: bytes.span.bytes), bytes) == found, "\(mail)")
+    }
+    for type in [
+      "multipart/signed", "multipart/encrypted", "application/pgp-signature", "application/pkcs7-mime",
+    ] {
+      let mail = Array(
+        "Content-Type: multipart/mixed; boundary=b\n\n--b\n\(part)\n--b\nContent-Type: \(type)\n\nx".utf8)
+      #expect(throws: MailTreeError.unclosed) { _ = try MailTree(tolerant: mail.span.bytes) }
+    }
+    let many = Array(
+      ("Content-Type: multipart/mixed; boundary=b\n\n" + String(repeating: "--b\n\n", count: 2_000)).utf8)
+    #expect(throws: MailTreeError.overLimit) { _ = try MailTree(tolerant: many.span.bytes) }
+  }
+
   @Test("senders are those that every program sees, or none")
   func senders() throws {
     for (value, addresses) in [

@@ -33,7 +33,7 @@ struct StoredParts {
       ]
       return
     }
-    let tree = try MailTree(content)
+    let tree = try MailTree(tolerant: content)
     self.tree = tree
     parts = tree.leaves().enumerated().map { position, index in
       let part = tree.parts[index]

@@ -14,10 +14,13 @@ enum MailAttachment {
     // Most parts are such.
     if isText, !isNamed, headers.disposition == nil { return nil }
     if let type, !isText, holdsNoFile(bytes, type, depth: depth) { return nil }
-    let disposition = headers.disposition.flatMap { MailParameters(bytes, $0) }
+    let disposition = headers.disposition.map {
+      MailParameters(bytes, $0) ?? MailParameters(tolerant: bytes, $0)
+    }
     if let name = disposition?.text("filename") { return name }
-    if isNamed, let value = headers.contentType, let name = MailParameters(bytes, value)?.text("name") {
-      return name
+    if isNamed, let value = headers.contentType {
+      let parameters = MailParameters(bytes, value) ?? MailParameters(tolerant: bytes, value)
+      if let name = parameters.text("name") { return name }
     }
     return disposition?.word == "attachment" || !isText ? "" : nil
   }

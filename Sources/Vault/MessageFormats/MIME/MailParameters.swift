@@ -33,6 +33,25 @@ struct MailParameters {
     self.values = values
   }
 
+  /// Takes what other programs take: a value without quotation marks up to the next semicolon, the first of two of a name.
+  init(tolerant bytes: RawSpan, _ range: Range<Int>) {
+    var scanner = Scanner(
+      bytes, range.lowerBound..<min(range.upperBound, range.lowerBound + Self.byteCountLimit))
+    word = Self.lowercased(scanner.piece(until: ASCII.semicolon))
+    var values: [String: [UInt8]] = [:]
+    while scanner.take(ASCII.semicolon) {
+      scanner.skipBlanks()
+      let name = scanner.piece(until: ASCII.equals, or: ASCII.semicolon)
+      guard scanner.take(ASCII.equals) else { continue }
+      scanner.skipBlanks()
+      let value = scanner.tolerantValue()
+      if !name.isEmpty, !value.isEmpty, values[Self.lowercased(name)] == nil {
+        values[Self.lowercased(name)] = value
+      }
+    }
+    self.values = values
+  }
+
   /// A parameter that is ASCII; nil if it is missing or has other characters.
   func plain(_ name: String) -> String? {
     guard let value = values[name], value.allSatisfy({ 0x20..<0x7F ~= $0 }) else { return nil }
@@ -155,6 +174,26 @@ struct MailParameters {
         offset += 1
       }
       return start == offset ? nil : Array(bytes[start..<offset])
+    }
+
+    /// Characters up to one of these, without blanks around them.
+    mutating func piece(until end: UInt8, or other: UInt8? = nil) -> [UInt8] {
+      let start = offset
+      while offset < bytes.count, bytes[offset] != end, bytes[offset] != other { offset += 1 }
+      var piece = bytes[start..<offset]
+      while let last = piece.last, ASCII.isBlank(last) { piece.removeLast() }
+      return Array(piece)
+    }
+
+    /// A quoted string, whatever is after it, or everything up to a semicolon.
+    mutating func tolerantValue() -> [UInt8] {
+      let start = offset
+      if take(ASCII.quote), let value = quoted() {
+        _ = piece(until: ASCII.semicolon)
+        return value
+      }
+      offset = start
+      return piece(until: ASCII.semicolon)
     }
 
     private mutating func quoted() -> [UInt8]? {

@@ -3,6 +3,9 @@
 // A mail as a tree of parts (RFC 5322, RFC 2045, RFC 2046), with the places of the parts in its bytes. Specs/mail.md
 // says what is refused: whatever another program could read in another way, because a signature or an encryption would
 // then be shown around something that it does not protect. Nothing is repaired.
+//
+// Where nothing is signed or encrypted, such a mail may be read like other programs do: what is odd in it decides nothing
+// but how a part is called, or where the last one ends.
 
 internal import Texts
 public import Secrets
@@ -56,25 +59,45 @@ public struct MailTree: Sendable {
     /// The parts of a multipart.
     public fileprivate(set) var children: [Int] = []
     private let parameters: MailParameters?
+    /// Whether something is encrypted or signed by it.
+    fileprivate var isProtection: Bool {
+      type == "multipart/signed" || type == "multipart/encrypted" || type.hasPrefix("application/pgp-")
+        || type.hasPrefix("application/pkcs7-") || type.hasPrefix("application/x-pkcs7-")
+    }
 
     /// A parameter of the media type, if it is ASCII; `name` is in lower case.
     public func parameter(_ name: String) -> String? { parameters?.plain(name) }
 
+    /// Whether its parts cannot be found.
+    fileprivate var isWhole = false
+
     /// Whether it consists of parts.
-    public var isMultipart: Bool { type.hasPrefix("multipart/") }
+    public var isMultipart: Bool { type.hasPrefix("multipart/") && !isWhole }
     /// Whether it is text that can be shown.
     public var isText: Bool { type == "text/plain" || type == "text/html" }
 
-    fileprivate init(_ bytes: RawSpan, _ entity: Range<Int>) throws(MailTreeError) {
-      let (fields, body) = try MailTree.fields(bytes, entity)
+    fileprivate init(
+      _ bytes: RawSpan, _ entity: Range<Int>, _ reading: Reading
+    ) throws(MailTreeError) {
+      let (fields, body) = try MailTree.fields(bytes, entity, reading)
       (self.entity, self.body, self.fields) = (entity, body, fields)
+      guard reading == .strict else {
+        func first(_ name: String) -> Range<Int>? { fields.first { $0.name == name }?.value }
+        parameters = first("content-type").map { MailParameters(tolerant: bytes, $0) }
+        let disposition = first("content-disposition").map { MailParameters(tolerant: bytes, $0) }
+        let word = parameters?.word ?? ""
+        type = Self.isType(word) ? word : "text/plain"
+        encoding = first("content-transfer-encoding").map { Self.likelyEncoding(bytes, $0) } ?? .plain
+        isAttachment = disposition?.word == "attachment"
+        name = disposition?.text("filename") ?? parameters?.text("name")
+        return
+      }
       parameters = try Self.single("content-type", fields).map { (field) throws(MailTreeError) in
         guard let found = MailParameters(bytes, field.value) else { throw .contentHeader }
         return found
       }
       type = parameters?.word ?? "text/plain"
-      let halves = type.split(separator: "/", omittingEmptySubsequences: false)
-      guard halves.count == 2, halves.allSatisfy({ !$0.isEmpty }) else { throw .contentHeader }
+      guard Self.isType(type) else { throw .contentHeader }
       encoding =
         try Self.single("content-transfer-encoding", fields).map { (field) throws(MailTreeError) in
           try Self.encoding(bytes, bytes.trimmed(field.value))
@@ -102,6 +125,18 @@ public struct MailTree: Sendable {
       return found.first
     }
 
+    private static func isType(_ word: String) -> Bool {
+      let halves = word.split(separator: "/", omittingEmptySubsequences: false)
+      return halves.count == 2 && halves.allSatisfy { !$0.isEmpty }
+    }
+
+    /// The encoding that a header names among other things; none for one that is not known.
+    private static func likelyEncoding(_ bytes: RawSpan, _ value: Range<Int>) -> Encoding {
+      let text = bytes.string(bytes.trimmed(value)).lowercased().drop { $0 == "\"" }
+      return text.hasPrefix("base64")
+        ? .base64 : text.hasPrefix("quoted-printable") ? .quotedPrintable : .plain
+    }
+
     private static func encoding(_ bytes: RawSpan, _ value: Range<Int>) throws(MailTreeError) -> Encoding {
       switch bytes.string(value).lowercased() {
       case "7bit", "8bit", "binary": return .plain
@@ -112,13 +147,31 @@ public struct MailTree: Sendable {
     }
   }
 
+  /// How a mail is read.
+  enum Reading {
+    /// Refuses what could be read in two ways.
+    case strict
+    /// Takes the first of two meanings, and the rest of the mail for a part without an end.
+    case tolerant
+  }
+
   /// The mail itself, and then its parts, each before those in it.
   public private(set) var parts: [Part] = []
 
   /// Reads a whole mail.
   public init(_ mail: RawSpan) throws(MailTreeError) {
+    try self.init(mail, .strict)
+  }
+
+  /// Reads a whole mail also if it is not well made, unless something in it is signed or encrypted.
+  public init(tolerant mail: RawSpan) throws(MailTreeError) {
+    try self.init(mail, .tolerant)
+    if parts.contains(where: \.isProtection) { self = try MailTree(mail) }
+  }
+
+  private init(_ mail: RawSpan, _ reading: Reading) throws(MailTreeError) {
     guard mail.byteCount <= MessageLimits.messageByteCount else { throw .overLimit }
-    _ = try read(mail, mail.whole, boundaries: [])
+    _ = try read(mail, mail.whole, reading, boundaries: [])
   }
 
   /// A content that is not a mail, as one text. No header around it says how it is to be read.
@@ -149,29 +202,34 @@ public struct MailTree: Sendable {
   // MARK: Reading
 
   private mutating func read(
-    _ bytes: RawSpan, _ entity: Range<Int>, boundaries: [[UInt8]]
+    _ bytes: RawSpan, _ entity: Range<Int>, _ reading: Reading, boundaries: [[UInt8]]
   ) throws(MailTreeError) -> Int {
     guard parts.count < MessageLimits.mimePartCount else { throw .overLimit }
     let index = parts.count
-    let part = try Part(bytes, entity)
+    let part = try Part(bytes, entity, reading)
     parts.append(part)
     guard part.isMultipart else { return index }
     guard boundaries.count < MessageLimits.mimeNesting else { throw .overLimit }
-    guard part.encoding == .plain else { throw .contentHeader }
-    guard let boundary = part.parameter("boundary").map({ Array($0.utf8) }),
-      1...MessageLimits.boundaryByteCount ~= boundary.count, boundary.last != ASCII.space,
-      !boundaries.contains(boundary)
-    else { throw .boundary }
-    for entity in try Self.entities(bytes, part.body, boundary) {
-      let child = try read(bytes, entity, boundaries: boundaries + [boundary])
-      parts[index].children.append(child)
+    do throws(MailTreeError) {
+      guard part.encoding == .plain || reading == .tolerant else { throw .contentHeader }
+      guard let boundary = part.parameter("boundary").map({ Array($0.utf8) }),
+        1...MessageLimits.boundaryByteCount ~= boundary.count, boundary.last != ASCII.space,
+        !boundaries.contains(boundary)
+      else { throw .boundary }
+      for entity in try Self.entities(bytes, part.body, boundary, reading) {
+        let child = try read(bytes, entity, reading, boundaries: boundaries + [boundary])
+        parts[index].children.append(child)
+      }
+    } catch {
+      guard reading == .tolerant, error != .overLimit else { throw error }
+      parts[index].isWhole = true
     }
     return index
   }
 
   /// What is between the delimiter lines (RFC 2046 section 5.1.1).
   private static func entities(
-    _ bytes: RawSpan, _ body: Range<Int>, _ boundary: [UInt8]
+    _ bytes: RawSpan, _ body: Range<Int>, _ boundary: [UInt8], _ reading: Reading
   ) throws(MailTreeError) -> [Range<Int>] {
     let delimiter = Array("--".utf8) + boundary
     var entities: [Range<Int>] = []
@@ -184,6 +242,7 @@ public struct MailTree: Sendable {
       let after = hit + delimiter.count
       let isClose = after + 2 <= lineEnd && bytes.matches("--", at: after)
       guard bytes.trimmed((isClose ? after + 2 : after)..<lineEnd).isEmpty else { continue }
+      if isClosed, reading == .tolerant { break }
       guard !isClosed else { throw .unclosed }
       if let start {
         guard entities.count < MessageLimits.mimePartCount else { throw .overLimit }
@@ -191,6 +250,10 @@ public struct MailTree: Sendable {
       }
       isClosed = isClose
       start = isClose ? nil : lineEnd
+    }
+    if let start, reading == .tolerant {
+      entities.append(start..<body.upperBound)
+      isClosed = true
     }
     guard isClosed, !entities.isEmpty else { throw .unclosed }
     return entities
@@ -202,87 +265,5 @@ public struct MailTree: Sendable {
     if end > 0, bytes.byte(end - 1) == ASCII.newline { end -= 1 }
     if end > 0, end < delimiter, bytes.byte(end - 1) == ASCII.carriageReturn { end -= 1 }
     return end
-  }
-
-  // MARK: Headers
-
-  /// The headers of an entity, and where its body is.
-  private static func fields(
-    _ bytes: RawSpan, _ entity: Range<Int>
-  ) throws(MailTreeError) -> ([MailField], Range<Int>) {
-    var fields: [MailField] = []
-    var offset = entity.lowerBound
-    while offset < entity.upperBound {
-      let lineEnd = bytes.lineEnd(from: offset, until: entity.upperBound)
-      let line = try headerLine(bytes, offset..<lineEnd)
-      if line.isEmpty { return (fields, lineEnd..<entity.upperBound) }
-      guard lineEnd - entity.lowerBound <= MessageLimits.headerSectionByteCount,
-        fields.count < Self.fieldCountLimit
-      else { throw .overLimit }
-      if ASCII.isBlank(bytes.byte(offset)) {
-        guard let last = fields.popLast() else { throw .header }
-        fields.append(
-          MailField(
-            name: last.name, value: last.value.lowerBound..<line.upperBound,
-            line: last.line.lowerBound..<lineEnd))
-      } else {
-        fields.append(try field(bytes, line, until: lineEnd))
-      }
-      offset = lineEnd
-    }
-    return (fields, entity.upperBound..<entity.upperBound)
-  }
-
-  /// The line without its end.
-  private static func headerLine(_ bytes: RawSpan, _ whole: Range<Int>) throws(MailTreeError) -> Range<Int> {
-    var end = whole.upperBound
-    if end > whole.lowerBound, bytes.byte(end - 1) == ASCII.newline {
-      end -= 1
-      if end > whole.lowerBound, bytes.byte(end - 1) == ASCII.carriageReturn { end -= 1 }
-    }
-    let line = whole.lowerBound..<end
-    for control: UInt8 in [0, ASCII.carriageReturn] {
-      guard bytes.firstOffset(of: control, in: line) == nil else { throw .header }
-    }
-    return line
-  }
-
-  private static func field(
-    _ bytes: RawSpan, _ line: Range<Int>, until lineEnd: Int
-  ) throws(MailTreeError) -> MailField {
-    guard let colon = bytes.firstOffset(of: ASCII.colon, in: line), colon > line.lowerBound else {
-      throw .header
-    }
-    for offset in line.lowerBound..<colon where !(0x21..<0x7F ~= bytes.byte(offset)) { throw .header }
-    let name = bytes.string(line.lowerBound..<colon).lowercased()
-    return MailField(name: name, value: colon + 1..<line.upperBound, line: line.lowerBound..<lineEnd)
-  }
-
-  /// A real mail has some fifty.
-  private static let fieldCountLimit = 2_000
-}
-
-extension MailTree {
-  /// Whether bytes begin like a mail: lines of headers, among them some that every mail has.
-  ///
-  /// An OpenPGP message, armored or not, does not.
-  public static func isMail(_ beginning: RawSpan) -> Bool {
-    var offset = 0
-    var found: Set<String> = []
-    while offset < beginning.byteCount {
-      let lineEnd = beginning.lineEnd(from: offset, until: beginning.byteCount)
-      guard let line = try? headerLine(beginning, offset..<lineEnd) else { return false }
-      if line.isEmpty { break }
-      if !ASCII.isBlank(beginning.byte(offset)) {
-        guard let field = try? field(beginning, line, until: lineEnd) else { break }
-        found.insert(field.name)
-      } else if offset == 0 {
-        return false
-      }
-      offset = lineEnd
-    }
-    return found.contains("mime-version") && found.contains("content-type")
-      || found.contains("from")
-        && !found.isDisjoint(with: ["to", "date", "subject", "received", "message-id"])
   }
 }
