@@ -74,6 +74,123 @@ struct MIMETests {
     #expect(texts(Array("Content-Type: text/plain; charset=../../x\n\n".utf8) + [0x41]) == ["A"])
   }
 
+  /// The text of a part in a charset.
+  private func text(_ bytes: [UInt8], _ charset: String, type: String = "text/plain") -> String? {
+    texts(Array("Content-Type: \(type); charset=\"\(charset)\"\n\n".utf8) + bytes).first
+  }
+
+  @Test("the last letter of a text is not held back, nor one before a byte that is none")
+  func lastLetter() {
+    let hebrew: [UInt8] = [0xF9, 0xEC, 0xE5, 0xED]
+    #expect(text(hebrew, "windows-1255") == "שלום")
+    #expect(text(hebrew + [0xD9] + hebrew, "windows-1255") == "שלום\u{FFFD}שלום")
+    #expect(texts("Subject: =?windows-1255?B?+ezl7Q==?= x\n\n", .subject) == ["שלום x"])
+    #expect(texts("Subject: =?windows-1255?B?+ezl7Q==?=\n\n", .subject) == ["שלום"])
+    #expect(
+      text([0x61, 0xCC, 0x76, 0x61], "windows-1258") == "a\u{300}va".precomposedStringWithCanonicalMapping)
+    #expect(text([0x76, 0x61], "windows-1258") == "va")
+    #expect(text([0x88, 0x66], "big5-hkscs") == "\u{CA}")
+  }
+
+  @Test(
+    "charsets have the names of the Encoding Standard, and those of IANA and of old mailers",
+    arguments: [
+      ("iso-8859-8-i", "שלום", [0xF9, 0xEC, 0xE5, 0xED]), ("ISO-8859-8-E", "שלום", [0xF9, 0xEC, 0xE5, 0xED]),
+      ("logical", "שלום", [0xF9, 0xEC, 0xE5, 0xED]), ("csISOLatinHebrew", "ש", [0xF9]),
+      ("iso-8859-6-i", "م", [0xE5]), ("asmo-708", "م", [0xE5]), ("ECMA-118", "α", [0xE1]),
+      ("x-gbk", "中", [0xD6, 0xD0]), ("GB_2312-80", "中", [0xD6, 0xD0]), ("cp936", "中", [0xD6, 0xD0]),
+      ("windows-949", "가", [0xB0, 0xA1]), ("ks_c_5601-1989", "가", [0xB0, 0xA1]),
+      ("korean", "가", [0xB0, 0xA1]),
+      ("iso-2022-kr", "가", [0x1B, 0x24, 0x29, 0x43, 0x0E, 0x30, 0x21, 0x0F]),
+      ("x-euc-jp", "①", [0xAD, 0xA1]), ("cseucpkdfmtjapanese", "日", [0xC6, 0xFC]),
+      ("iso-2022-jp-2", "日", [0x1B, 0x24, 0x42, 0x46, 0x7C, 0x1B, 0x28, 0x42]),
+      ("ms_kanji", "日", [0x93, 0xFA]), ("csShiftJIS", "日", [0x93, 0xFA]), ("'shift_jis'", "日", [0x93, 0xFA]),
+      ("x-cp1251", "привет", [0xEF, 0xF0, 0xE8, 0xE2, 0xE5, 0xF2]), ("win-1251", "п", [0xEF]),
+      ("big5-hkscs", "中", [0xA4, 0xA4]), ("cn-big5", "€", [0xA3, 0xE1]), ("x-x-big5", "中", [0xA4, 0xA4]),
+      ("tis-620", "“ก", [0x93, 0xA1]), ("iso-8859-11", "ก", [0xA1]), ("dos-874", "ก", [0xA1]),
+      ("iso-8859-9", "“ğ", [0x93, 0xF0]), ("latin5", "ğ", [0xF0]), ("l2", "ł", [0xB3]),
+      ("ISO_8859-2:1987", "ł", [0xB3]), ("iso88592", "ł", [0xB3]), ("iso_8859-1:1987", "“ü", [0x93, 0xFC]),
+      ("us-ascii", "“ü”", [0x93, 0xFC, 0x94]), ("ANSI_X3.4-1968", "“", [0x93]),
+      ("us-ascii", "ü", [0xC3, 0xBC]),
+      ("iso-8859-15", "€", [0xA4]), ("latin-9", "€", [0xA4]), ("koi8", "П", [0xF0]), ("koi8_r", "П", [0xF0]),
+      ("koi8-ru", "П", [0xF0]), ("866", "П", [0x8F]), ("cp852", "ł", [0x88]), ("ibm850", "ü", [0x81]),
+      ("x-mac-roman", "ä", [0x8A]), ("x-mac-ukrainian", "ґ", [0xB6]),
+      ("unicode-1-1-utf-8", "ü", [0xC3, 0xBC]),
+      ("unicode-1-1-utf-7", "ü", [0x2B, 0x41, 0x50, 0x77, 0x2D]), ("gb18030", "中", [0xD6, 0xD0]),
+      ("hz-gb-2312", "~{VP~}", [0x7E, 0x7B, 0x56, 0x50, 0x7E, 0x7D]),
+    ] as [(String, String, [UInt8])])
+  func charsetNames(_ name: String, _ wanted: String, _ bytes: [UInt8]) {
+    #expect(text(bytes, name) == wanted)
+  }
+
+  @Test("a charset that is not known is said to people, if it can matter")
+  func unknownCharset() {
+    func unknown(_ bytes: [UInt8], _ charset: String, isForPeople: Bool = true) -> [String] {
+      let mail = Array("Content-Type: text/plain; charset=\(charset)\n\n".utf8) + bytes
+      var reader = MIMEReader(isForPeople: isForPeople)
+      var found: [String] = []
+      reader.read(mail.span.bytes) { item, bytes in
+        if item == .unknownCharset {
+          found.append(bytes.withUnsafeBytes { String(decoding: $0, as: UTF8.self) })
+        }
+        return true
+      }
+      return found
+    }
+    #expect(unknown([0xFC], "no-such") == ["no-such"])
+    #expect(unknown(Array("~{VP~}".utf8), "hz-gb-2312") == ["hz-gb-2312"])
+    #expect(unknown([0x1B, 0x24], "iso-2022-cn") == ["iso-2022-cn"])
+    #expect(unknown(Array("plain".utf8), "no-such").isEmpty)
+    #expect(unknown([0xFC], "no-such", isForPeople: false).isEmpty)
+    for name in ["utf-8", "koi8-r", "us-ascii", "unknown-8bit", "\"\""] {
+      #expect(unknown([0xFC], name).isEmpty)
+    }
+  }
+
+  @Test(
+    "HTML without a charset is in that which it names itself",
+    arguments: [
+      "<meta charset=windows-1251>", "<META CHARSET='windows-1251' />", "<meta charset=\"cp1251\">",
+      "<meta http-equiv=Content-Type content=\"text/html; charset=windows-1251\">",
+      "<meta content='text/html;charset = \"windows-1251\"' http-equiv='content-type'>",
+      "<!-- <meta charset=koi8-r> --><meta name=x content=y><meta\ncharset=windows-1251>",
+      "<?xml version=\"1.0\" encoding=\"windows-1251\"?>",
+      "<meta charset=no-such><meta charset=windows-1251>",
+    ])
+  func declaredCharset(_ declaration: String) {
+    let russian: [UInt8] = [0xEF, 0xF0, 0xE8, 0xE2, 0xE5, 0xF2]
+    let html = Array("\(declaration)<p>".utf8) + russian
+    for head in ["Content-Type: text/html", "Content-Type: text/html; charset=us-ascii"] {
+      #expect(texts(Array("\(head)\n\n".utf8) + html).first?.hasSuffix("привет") == true)
+    }
+    // What the mail says counts, and UTF-8 is told from its bytes.
+    #expect(text(html, "koi8-r", type: "text/html")?.hasSuffix("ОПХБЕР") == true)
+    let changed = Array("Content-Type: text/html\n\n\(declaration)<p>привет".utf8)
+    #expect(texts(changed).first?.hasSuffix("привет") == true)
+  }
+
+  @Test("HTML names no charset in comments, other elements, text, or too late; UTF-16 is not one")
+  func noDeclaredCharset() {
+    for html in [
+      "<!-- <meta charset=koi8-r> ", "<metadata charset=koi8-r>", "<p title=\"charset=koi8-r\">",
+      "<meta charset=>",
+      "<meta name=x content=\"text/html; charset=koi8-r\">", "<meta charset=utf-16le>", "<meta",
+      "<meta charset",
+      String(repeating: " <i>", count: 2_000) + "<meta charset=koi8-r>",
+    ] {
+      let mail = Array("Content-Type: text/html\n\n\(html)<p>".utf8) + [0xFC]
+      #expect(texts(mail).first?.contains("Ч") == false, "\(html)")
+    }
+  }
+
+  @Test("a byte order mark decides the charset, and is not text")
+  func byteOrderMarks() {
+    #expect(text([0xEF, 0xBB, 0xBF, 0xC3, 0xBC], "iso-8859-1") == "ü")
+    #expect(text([0xFF, 0xFE, 0xFC, 0], "utf-16") == "ü")
+    #expect(texts(Array("Content-Type: text/html\n\n".utf8) + [0xFE, 0xFF, 0, 0xFC]) == ["ü"])
+    #expect(texts(Array("\n".utf8) + [0xEF, 0xBB, 0xBF]) == [""])
+  }
+
   @Test("multiparts are walked, attachments passed over, mails inside read")
   func multipart() {
     let mail = """

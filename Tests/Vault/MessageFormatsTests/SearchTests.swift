@@ -147,7 +147,7 @@ struct SearchTests {
     #expect(matches(["x"], type: note, String(repeating: "\u{301}", count: 5_000) + "x"))
   }
 
-  @Test("bytes that are not UTF-8 are read as Latin-1")
+  @Test("bytes that are not UTF-8 are read as windows-1252")
   func invalid() {
     #expect(matches(["grüße"], type: note, [0x47, 0x52, 0xDC, 0xDF, 0x45]))
     #expect(matches(["x"], type: note, [0xF0, 0x9F, 0x78]))

@@ -34,6 +34,11 @@ enum MessageText {
     metadata.isMail || metadata.isText || MessageMetadata.isText(content)
   }
 
+  /// What is said before a text that cannot be read as its sender meant it.
+  static func unknownCharset(_ name: String) -> String {
+    "[the charset \(LetterWords.quoted(name)) is not known here, so letters may be wrong; --raw writes the bytes]"
+  }
+
   /// Who wrote a mail, and to whom.
   private static func people(_ mail: RawSpan) -> String {
     var lines = ""
@@ -44,7 +49,7 @@ enum MessageText {
       case .from: lines += "From:  \(TerminalText.line(words))\n"
       case .to: lines += "To:    \(TerminalText.line(words))\n"
       case .cc: lines += "Cc:    \(TerminalText.line(words))\n"
-      case .subject, .attachment: break
+      case .subject, .attachment, .unknownCharset: break
       case .text: return false
       }
       return true
@@ -59,10 +64,10 @@ enum MessageText {
     let head = Array(head.utf8)
     let lineFeed: [UInt8] = [0x0A]
     var room = head.count
-    forEachPiece(metadata, content) { room += $0.byteCount + 1 }
+    forEachPiece(metadata, content, saysMore: !head.isEmpty) { room += $0.byteCount + 1 }
     var text = SecretBytes(zeroed: room)
     var end = append(head.rawSpan, to: &text, at: 0)
-    forEachPiece(metadata, content) { piece in
+    forEachPiece(metadata, content, saysMore: !head.isEmpty) { piece in
       if end > 0 { end = append(lineFeed.rawSpan, to: &text, at: end) }
       end = append(piece, to: &text, at: end)
     }
@@ -70,12 +75,18 @@ enum MessageText {
     return text
   }
 
+  /// - Parameter saysMore: whether there are pieces about the texts, too.
   private static func forEachPiece(
-    _ metadata: MessageMetadata, _ content: RawSpan, _ body: (RawSpan) -> Void
+    _ metadata: MessageMetadata, _ content: RawSpan, saysMore: Bool, _ body: (RawSpan) -> Void
   ) {
     var reader = MIMEReader(isForPeople: true)
     if metadata.isMail {
       reader.read(content) { item, text in
+        if saysMore, item == .unknownCharset {
+          let name = unsafe text.withUnsafeBytes { unsafe String(decoding: $0, as: UTF8.self) }
+          let line = unknownCharset(TerminalText.line(name)) + "\n"
+          unsafe body(line.utf8Span.span.bytes)
+        }
         if item == .text { body(text) }
         return true
       }

@@ -48,6 +48,9 @@ enum MessageView {
         case .to: Terminal.print("\(Terminal.bold("To:"))    \(string(text))")
         case .cc: Terminal.print("\(Terminal.bold("Cc:"))    \(string(text))")
         case .subject, .attachment: break
+        case .unknownCharset:
+          Terminal.print()
+          Terminal.print("\(MessageText.unknownCharset(string(text)))")
         case .text:
           Terminal.print()
           printText(text)

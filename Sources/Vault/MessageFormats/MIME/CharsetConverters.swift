@@ -3,7 +3,7 @@
 // Text of any charset to UTF-8, through the C library's iconv. The sender of a mail chooses its charset, and
 // thereby the converter that runs. Rare converters have had memory errors, so only names from a fixed list
 // reach iconv (CVE-2024-2961 in ISO-2022-CN-EXT). Whatever cannot be converted stays readable: valid UTF-8 as
-// it is, other bytes as Latin-1.
+// it is, other bytes as windows-1252.
 
 internal import Glibc
 
@@ -12,9 +12,11 @@ internal import Glibc
 /// `@unchecked Sendable`: a converter has one owner at a time, because the value cannot be copied.
 @safe
 struct CharsetConverters: ~Copyable, @unchecked Sendable {
-  /// A name from the list and the descriptor that iconv gave for it.
+  /// A name as mail has it, and the descriptor that iconv gave for it.
   @safe private struct Slot {
-    let name: String
+    let label: String
+    /// Whether a letter may wait in it.
+    let holdsBack: Bool
     let descriptor: iconv_t
   }
 
@@ -28,23 +30,26 @@ struct CharsetConverters: ~Copyable, @unchecked Sendable {
   mutating func convert(
     _ bytes: RawSpan, charset: RawSpan, into buffer: inout ByteBuffer, limit: Int
   ) {
-    if Self.isUTF8(charset) {
-      Self.appendRepaired(bytes, into: &buffer, limit: limit)
-    } else if let descriptor = unsafe descriptor(for: charset) {
-      unsafe Self.run(descriptor, bytes, into: &buffer, limit: limit)
+    if !Self.isUTF8(charset), let slot = slot(for: charset) {
+      Self.run(slot, bytes, into: &buffer, limit: limit)
     } else {
       Self.appendRepaired(bytes, into: &buffer, limit: limit)
     }
   }
 
-  /// Whether the charset needs no conversion; the empty name does not.
+  /// Whether there is a conversion for a charset, or it needs none.
+  mutating func knows(_ charset: RawSpan) -> Bool {
+    Self.isUTF8(charset) || CharsetName(charset) == .utf8 || slot(for: charset) != nil
+  }
+
+  /// Whether the charset needs no conversion, by its most common names; the empty name does not.
   static func isUTF8(_ charset: RawSpan) -> Bool {
     let whole = charset.whole
     return whole.isEmpty || charset.equals("utf-8", in: whole) || charset.equals("us-ascii", in: whole)
       || charset.equals("utf8", in: whole) || charset.equals("ascii", in: whole)
   }
 
-  /// Appends valid UTF-8 as it is and every other byte as the Latin-1 character of its value.
+  /// Appends valid UTF-8 as it is and every other byte as the windows-1252 character of its value.
   static func appendRepaired(_ bytes: RawSpan, into buffer: inout ByteBuffer, limit: Int = .max) {
     var offset = 0
     let start = buffer.count
@@ -53,21 +58,36 @@ struct CharsetConverters: ~Copyable, @unchecked Sendable {
       buffer.append(bytes.extracting(offset..<end))
       offset = end
       if offset < bytes.byteCount {
-        buffer.append(scalar: UInt32(bytes.byte(offset)))
+        buffer.append(scalar: scalar(bytes.byte(offset)))
         offset += 1
       }
     }
   }
 
-  private mutating func descriptor(for charset: RawSpan) -> iconv_t? {
-    for slot in slots where Self.isSame(slot.name, charset) { return unsafe slot.descriptor }
-    guard let name = Self.knownName(charset) else { return nil }
+  /// The character of a byte in windows-1252; five bytes are control characters there too.
+  private static func scalar(_ byte: UInt8) -> UInt32 {
+    0x80...0x9F ~= byte ? windowsScalars[Int(byte) - 0x80] : UInt32(byte)
+  }
+
+  private static let windowsScalars: [UInt32] = [
+    0x20AC, 0x81, 0x201A, 0x0192, 0x201E, 0x2026, 0x2020, 0x2021, 0x02C6, 0x2030, 0x0160, 0x2039, 0x0152,
+    0x8D,
+    0x017D, 0x8F, 0x90, 0x2018, 0x2019, 0x201C, 0x201D, 0x2022, 0x2013, 0x2014, 0x02DC, 0x2122, 0x0161,
+    0x203A,
+    0x0153, 0x9D, 0x017E, 0x0178,
+  ]
+
+  private mutating func slot(for charset: RawSpan) -> Slot? {
+    for slot in slots where Self.isSame(slot.label, charset) { return slot }
+    guard case .converter(let name) = CharsetName(charset) else { return nil }
     guard let opened = unsafe iconv_open("UTF-8", name), Int(bitPattern: opened) != -1 else {
       return nil
     }
     if slots.count == Self.slotCount { unsafe _ = iconv_close(slots.removeFirst().descriptor) }
-    unsafe slots.append(Slot(name: charset.string(charset.whole), descriptor: opened))
-    return unsafe opened
+    let slot = unsafe Slot(
+      label: charset.string(charset.whole), holdsBack: Self.holdingBack.contains(name), descriptor: opened)
+    slots.append(slot)
+    return slot
   }
 
   private static func isSame(_ name: String, _ charset: RawSpan) -> Bool {
@@ -78,26 +98,8 @@ struct CharsetConverters: ~Copyable, @unchecked Sendable {
     return true
   }
 
-  /// The name for iconv of a charset from the list.
-  private static func knownName(_ charset: RawSpan) -> String? {
-    guard charset.byteCount <= 24 else { return nil }
-    let name = charset.string(charset.whole).lowercased()
-    // Mail says Latin-1 and means its superset, as browsers assume too (WHATWG Encoding section 4.2).
-    if name == "iso-8859-1" || name == "latin1" || name == "iso8859-1" { return "CP1252" }
-    if let alias = aliases[name] { return alias }
-    for (prefix, target) in families {
-      guard name.hasPrefix(prefix) else { continue }
-      let number = name.dropFirst(prefix.count)
-      if !number.isEmpty, number.count <= 4, number.allSatisfy({ $0.isASCII && $0.isNumber }) {
-        return target + number
-      }
-    }
-    return nil
-  }
-
-  private static func run(
-    _ descriptor: iconv_t, _ bytes: RawSpan, into buffer: inout ByteBuffer, limit: Int
-  ) {
+  private static func run(_ slot: Slot, _ bytes: RawSpan, into buffer: inout ByteBuffer, limit: Int) {
+    let descriptor = unsafe slot.descriptor
     unsafe _ = iconv(descriptor, nil, nil, nil, nil)
     let start = buffer.count
     var offset = 0
@@ -120,9 +122,21 @@ struct CharsetConverters: ~Copyable, @unchecked Sendable {
         }
       }
       if failure == EILSEQ || (offset == before && failure != E2BIG) {
+        if slot.holdsBack { finish(slot, into: &buffer) }
         buffer.append(scalar: 0xFFFD)
         offset += 1
       }
+    }
+    finish(slot, into: &buffer)
+  }
+
+  /// Hands out the letter that a converter holds back, for a mark that may follow it.
+  private static func finish(_ slot: Slot, into buffer: inout ByteBuffer) {
+    unsafe buffer.appendFilling(atLeast: 32) { free in
+      var output = unsafe free.baseAddress?.assumingMemoryBound(to: CChar.self)
+      var outputLeft = free.count
+      unsafe _ = iconv(slot.descriptor, nil, nil, &output, &outputLeft)
+      return free.count - outputLeft
     }
   }
 
@@ -130,18 +144,6 @@ struct CharsetConverters: ~Copyable, @unchecked Sendable {
   private static let conversionByteCount = 32 << 10
   /// Few mails use more charsets than this.
   private static let slotCount = 4
-
-  /// Families whose members are told apart by a number.
-  private static let families: [(prefix: String, target: String)] = [
-    ("iso-8859-", "ISO-8859-"), ("iso8859-", "ISO-8859-"), ("windows-125", "CP125"), ("cp125", "CP125"),
-  ]
-  private static let aliases: [String: String] = [
-    "koi8-r": "KOI8-R", "koi8-u": "KOI8-U", "utf-16": "UTF-16", "utf-16le": "UTF-16LE",
-    "utf-16be": "UTF-16BE", "utf-32": "UTF-32", "utf-7": "UTF-7", "shift_jis": "CP932",
-    "shift-jis": "CP932", "sjis": "CP932", "x-sjis": "CP932", "windows-31j": "CP932", "cp932": "CP932",
-    "euc-jp": "EUC-JP", "iso-2022-jp": "ISO-2022-JP", "gb2312": "GBK", "gbk": "GBK",
-    "gb18030": "GB18030", "big5": "BIG5", "euc-kr": "CP949", "ks_c_5601-1987": "CP949", "cp949": "CP949",
-    "macintosh": "MACINTOSH", "tis-620": "TIS-620", "windows-874": "CP874", "cp437": "CP437",
-    "ibm437": "CP437", "cp850": "CP850", "ibm850": "CP850", "cp866": "CP866", "ibm866": "CP866",
-  ]
+  /// Converters that compose letters. Any other has a state that must outlast a byte that it does not know.
+  private static let holdingBack: Set<String> = ["CP1255", "CP1258", "BIG5-HKSCS"]
 }

@@ -22,6 +22,8 @@ public struct MIMEReader: ~Copyable, Sendable {
     case cc
     /// Before an attachment: the name of the file, decoded and not cleaned; empty for none.
     case attachment
+    /// For people, before a text part: the name of its charset, which is not known.
+    case unknownCharset
     /// A text part, decoded; HTML has been reduced to its text.
     case text
   }
@@ -248,6 +250,29 @@ public struct MIMEReader: ~Copyable, Sendable {
   private mutating func readLeaf<E: Error>(
     _ text: RawSpan, charset: RawSpan, isHTML: Bool, _ body: (Item, RawSpan) throws(E) -> Bool
   ) throws(E) -> Bool {
+    if let mark = ByteOrderMark(text) {
+      let rest = text.extracting(mark.byteCount..<text.byteCount)
+      return try unsafe readText(rest, charset: mark.charset.utf8Span.span.bytes, isHTML: isHTML, body)
+    }
+    if isHTML, charset.isEmpty || charset.equals("us-ascii", in: charset.whole),
+      let declared = HTMLCharset.declared(in: text), !Self.isBeyondASCII(text)
+    {
+      let label = text.extracting(declared)
+      // A document that says UTF-16 in ASCII is UTF-8 (HTML Living Standard).
+      if !label.matches("utf-16", at: 0, ignoringCase: true) {
+        return try readText(text, charset: label, isHTML: isHTML, body)
+      }
+    }
+    return try readText(text, charset: charset, isHTML: isHTML, body)
+  }
+
+  /// Hands over a text in a charset that is decided.
+  private mutating func readText<E: Error>(
+    _ text: RawSpan, charset: RawSpan, isHTML: Bool, _ body: (Item, RawSpan) throws(E) -> Bool
+  ) throws(E) -> Bool {
+    if isForPeople, !converters.knows(charset), Self.wantsCharset(text) {
+      if try !body(.unknownCharset, charset) { return false }
+    }
     if Self.isReadable(text, charset) {
       if !isHTML { return try body(.text, text) }
       strip(text)
@@ -267,6 +292,17 @@ public struct MIMEReader: ~Copyable, Sendable {
     stripped.removeAll()
     HTMLText.append(html, showsLinks: isForPeople, into: &stripped)
     if isForPeople { HTMLText.tidy(&stripped) }
+  }
+
+  /// Whether the bytes are UTF-8 with other characters than those of ASCII.
+  private static func isBeyondASCII(_ text: RawSpan) -> Bool {
+    text.asciiEnd(in: text.whole) < text.byteCount && text.validUTF8End(in: text.whole) == text.byteCount
+  }
+
+  /// Whether a text can be read wrongly in another charset: there is more than ASCII, or what switches between charsets.
+  private static func wantsCharset(_ text: RawSpan) -> Bool {
+    text.asciiEnd(in: text.whole) < text.byteCount || text.firstOffset(of: 0x1B, in: text.whole) != nil
+      || text.firstOffset(of: "~{", in: text.whole) != nil
   }
 
   /// Whether the bytes are UTF-8 as they stand.

@@ -39,7 +39,7 @@ package struct MessageTexts: ~Copyable, Sendable {
       guard unsafe body(.tag, tag.utf8Span.span.bytes) else { return }
     }
     if metadata.isMail {
-      reader.read(content) { item, text in body(Self.kind(of: item), text) }
+      reader.read(content) { item, text in Self.kind(of: item).map { body($0, text) } ?? true }
     } else if metadata.isText {
       reader.readText(content, contentType: metadata.contentType) { _ = body(.content, $0) }
     } else if MessageMetadata.isText(content) {
@@ -47,13 +47,14 @@ package struct MessageTexts: ~Copyable, Sendable {
     }
   }
 
-  private static func kind(of item: MIMEReader.Item) -> Kind {
+  private static func kind(of item: MIMEReader.Item) -> Kind? {
     switch item {
     case .subject: .subject
     case .from: .sender
     case .to, .cc: .recipients
     case .attachment: .attachment
     case .text: .content
+    case .unknownCharset: nil
     }
   }
 

@@ -57,6 +57,7 @@ public struct SearchSnippetFinder: ~Copyable, Sendable {
         case .subject:
           if unsafe !text.isSame(as: metadata.title.utf8Span.span.bytes) { look(text, .anywhere) }
         case .text, .attachment: look(text, .anywhere)
+        case .unknownCharset: break
         }
         return best?.partCount != wanted.count
       }

@@ -18,7 +18,7 @@ struct TextFolder: ~Copyable, Sendable {
 
   mutating func removeAll() { output.removeAll() }
 
-  /// Appends `text` folded. Bytes that are not UTF-8 count as Latin-1.
+  /// Appends `text` folded. Bytes that are not UTF-8 count as windows-1252.
   mutating func append(_ text: RawSpan) {
     var offset = 0
     let floor = output.count
@@ -181,7 +181,7 @@ struct TextFolder: ~Copyable, Sendable {
   /// A longer run is folded in pieces. utf8proc sorts marks in quadratic time, so this bounds what a mail
   /// of nothing but marks can cost.
   private static let runByteCount = 512
-  /// U+FDFA takes three bytes and becomes eighteen characters, the most there is; a repaired run is at most
-  /// twice as long.
+  /// U+FDFA takes three bytes and becomes eighteen characters, the most there is; a repaired run is longer, and has a
+  /// character of at most four for each byte.
   private static let codePointCount = 2 * runByteCount * 6
 }
