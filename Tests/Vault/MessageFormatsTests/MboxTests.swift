@@ -42,7 +42,8 @@ struct MboxTests {
     #expect(try read("\n\n\n").messages.isEmpty)
     #expect(try read("From a\n").messages.map(\.text) == [""])
     #expect(try read("From a").messages.map(\.text) == [""])
-    #expect(try read("From a\n\nFrom b\n\n").messages.map(\.text) == ["", ""])
+    let dates = ["Thu Jan  1 00:01:00 1970", "Thu Jan  1 00:02:00 1970"]
+    #expect(try read("From a \(dates[0])\n\nFrom b \(dates[1])\n\n").messages.map(\.text) == ["", ""])
     #expect(try read("\u{FEFF}\nFrom a\nx: y\n").messages.map(\.text) == ["x: y\n"])
   }
 
@@ -79,6 +80,19 @@ struct MboxTests {
       ("Wed, 31 Dec 1969 19:00:00 EST", 0), ("Thu, 01 Jan 1970 00:00:10 (comment (nested)) UT", 10),
       ("Thu, 01 Jan 1970 00:00:10 Z (GMT)", 10), ("Tue, 14 Nov 2023\n 22:13:20 +0000", 1_700_000_000),
       ("14 Nov 23 14:13:20 PST", 1_700_000_000), ("14 Nov 123 22:13:20 -0000", 1_700_000_000),
+      ("Thu, 1 Jan 1970 02:00:10 +02:00", 10), ("Thu, 1 Jan 1970 02:00:10 GMT+0200", 10),
+      ("Thu, 1 Jan 1970 02:00:10 UTC+2", 10), ("Thu, 1 Jan 1970 02:00:10 GMT +0200", 10),
+      ("Thu, 1 Jan 1970 02:00:10 +200", 10), ("Thu, 1 Jan 1970 02:00:10 +02", 10),
+      ("Thu, 1 Jan 1970 02:00:10 +02:00:00 (CEST)", 10), ("Thu, 1 Jan 1970 02:00:10 CEST", 10),
+      ("Wed, 31 Dec 1969 20:30:10 -03:30", 10), ("Thu, 1 Jan 1970 00:00:10 XYZ", 10),
+      ("Thu, 1 Jan 1970 05:45:10 +0545", 10), ("Thu, 1 Jan 1970 00:00:10 +9900", 10),
+      ("1970-01-01T02:00:10+02:00", 10), ("1970-01-01T00:00:10Z", 10), ("1970-01-01 00:00:10", 10),
+      ("1970-01-01T02:00:10,25+02:00", 10), ("1970-01-01T00:00:10.125Z", 10), ("1970/01/01 00:00:10", 10),
+      ("Thursday, 01-Jan-70 00:00:10 GMT", 10), ("Thu, 1 Jan 1970 00.00.10 +0000", 10),
+      ("Thu Jan  1 00:00:10 1970", 10), ("Thu Jan 01 1970 02:00:10 GMT+0200 (Central European Time)", 10),
+      ("Thu, 1 January 1970 00:00:10 UTC", 10), ("Thu, 1 Jan. 1970 12:00:10 AM", 10),
+      ("01/Jan/1970:02:00:10 +0200", 10), ("Thu, 01 Jan 1970 00:00:10.500 +0000", 10),
+      ("16.04.2015", 77), ("Thu, 1 Foo 1970 00:00:10 +0000", 77), ("Thu, 1 Jan 1970 24:00:10 +0000", 77),
       ("nonsense", 77), ("Thu, 32 Jan 1970 00:00:10 +0000", 77), ("", 77), ("Thu,", 77),
     ] as [(String, Int64)])
   func dates(_ text: String, _ seconds: Int64) throws {
@@ -90,8 +104,81 @@ struct MboxTests {
   func fromLines() throws {
     let (messages, _) = try read(
       "From Jan Thu Jan  1 00:01:00 1970\n\nFrom a Thu Jan  1 01:01:00 +0100 1970\n\n"
-        + "From b Thu Jan  1 01:01:00 1970 +0100\n\nFrom c\n\nFrom d at nowhere\n")
-    #expect(messages.map(\.metadata.date) == [60, 60, 60, 0, 0])
+        + "From b Thu Jan  1 01:01:00 1970 +0100\n\nFrom c\nX: y\n\nFrom d at nowhere\n")
+    #expect(messages.map(\.metadata.date) == [60, 60, 60, 0])
+    #expect(messages.last?.text == "X: y\n\nFrom d at nowhere\n")
+  }
+
+  @Test(
+    "every form of a From line with a date separates mails",
+    arguments: [
+      "a@b Thu Jan  1 00:01:00 1970", "- Thu Jan 01 00:01:00 1970", "a Thu Jan  1 00:01 1970",
+      "???@??? Thu Jan 01 00:01:00 1970", "1587@xxx Thu Jan 01 00:01:00 +0000 1970",
+      "Ann Lee <a@b> Thu Jan  1 00:01:00 1970", "a at b.org  Thu Jan  1 00:01:00 1970",
+      "a@b Thu Jan  1 00:01:00 GMT 1970", "a@b Thu Jan  1 00:01:00 XYZT 1970", "Thu Jan  1 00:01:00 1970",
+      "a@b Thu Jan  1 01:01:00 1970 +01:00", "a@b Thu Jan  1 01:01:00 1970 (CET) +0100",
+      "a!b Thu Jan  1 00:01:00 1970 remote from c", "a@b Thu, 1 Jan 1970 00:01:00 +0000",
+      "a@b 1970-01-01T00:01:00Z", "a@b 1970-01-01T01:01:00.5+01:00", "a@b Thursday, 01-Jan-70 00:01:00 GMT",
+      "0123456789012345678901234567890123456789 Thu Jan  1 00:01:00 1970",
+    ])
+  func fromForms(_ line: String) throws {
+    for end in ["\n", "\r\n"] {
+      let one = "From x Thu Jan  1 00:00:07 1970\nSubject: one\n\ntext\n"
+      let two = "From \(line)\nSubject: two\n\nbye\n"
+      let (messages, _) = try read((one + "\n" + two).replacing("\n", with: end))
+      #expect(messages.map(\.metadata.title) == ["one", "two"])
+      #expect(messages.map(\.metadata.date) == [7, 60])
+      // Writers that leave the empty line out.
+      #expect(
+        try read((one + two).replacing("\n", with: end)).messages.map(\.metadata.title) == ["one", "two"])
+    }
+  }
+
+  @Test(
+    "a line of text that begins with From is text, and nothing is cut",
+    arguments: [
+      "From my (non technical end) some questions:\nLatency, mostly", "From ", "From  \nSubject: x",
+      "From here on\nit rains", "From Monday 3 May 2026 at 10:30 on we meet\nat home",
+      "From 10:00 to 11:00\nwe eat", "From a\nto b", "From May 2026", "From Mon to Fri\nFrom: is a word",
+      "From all of us\nP.S.: see you",
+    ])
+  func fromInText(_ text: String) throws {
+    let mail = "Subject: one\n\nbefore\n\n\(text)\n\nafter\n"
+    let (messages, errors) = try read("From x Thu Jan  1 00:00:07 1970\n\(mail)")
+    #expect(messages.map(\.text) == [mail] && errors.isEmpty)
+  }
+
+  @Test("without a date the headers of a mail decide, also where they come in pieces")
+  func headersDecide() throws {
+    let mail =
+      "From x\nSubject: one\n\ntext\n\nFrom Ann from afar\nFrom: a@b\nDate: 1 Jan 1970 00:00:05 GMT\n\nbye\n"
+    let (messages, _) = try read(mail)
+    #expect(messages.map(\.metadata.date) == [0, 5])
+    let path = scratch.file("fifo")
+    mkfifo(path, 0o600)
+    let bytes = Array(mail.utf8)
+    Thread.detachNewThread {
+      let writer = open(path, O_WRONLY)
+      for byte in bytes { _ = withUnsafeBytes(of: byte) { write(writer, $0.baseAddress, 1) } }
+      close(writer)
+    }
+    var source = try MboxSource(path: path)
+    #expect(readAll(&source).messages.map(\.text) == messages.map(\.text))
+  }
+
+  @Test("lines that look like separators come back from an export as they were")
+  func quotedSeparators() throws {
+    let mail = "Subject: one\n\nFrom a@b Thu Jan  1 00:00:07 1970\nSubject: two\n\n>From x\n\nFrom y\nX: z\n"
+    let message = Message(MessageMetadata(title: "one", contentType: "message/rfc822"), Array(mail.utf8))
+    for seal in [TestSeal(), TestSeal(key: 2)] {
+      var sink = try MboxSink(path: scratch.file("out-\(seal.key)"), seal: TestSeal())
+      try sink.append(id: "a", message.metadata, message.content.span.bytes)
+      try sink.append(id: "b", message.metadata, message.content.span.bytes)
+      try sink.finish()
+      var source = try MboxSource(path: scratch.file("out-\(seal.key)"), seal: seal)
+      let messages = readAll(&source).messages
+      #expect(messages.count == 2 && messages.allSatisfy { $0.text.hasSuffix(mail) })
+    }
   }
 
   @Test("another reader finds mail as it was and notes in base64")

@@ -1,68 +1,42 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Dates as mail writes them: RFC 5322 section 3.3 with the obsolete forms of section 4.3, and the asctime
-// form of an mbox "From " line (RFC 4155).
+// Dates as mail writes them: RFC 5322 section 3.3 with the obsolete forms of section 4.3, the asctime form of an mbox
+// "From " line (RFC 4155), and those of programs that follow other standards (ISO 8601, RFC 850) or none.
 
 internal import Texts
 
 /// Reading and writing of mail dates.
 enum MailDate {
   /// Seconds since 1970 of a `Date:` value; nil when it is not a date.
+  ///
+  /// The day, the month, the year and the time are told by their forms, in any order; a zone may follow.
   static func parse(_ bytes: RawSpan, _ range: Range<Int>) -> Int64? {
-    var words = Words(bytes, range)
-    guard var word = words.next(bytes) else { return nil }
-    if ASCII.isLetter(bytes.byte(word.lowerBound)) {
-      // The day of the week; it is ignored.
-      guard let after = words.next(bytes) else { return nil }
-      word = after
+    var words = MailDateWords(bytes, range)
+    var parts = MailDateParts()
+    for _ in 0..<wordLimit {
+      guard let word = words.next(bytes) else { break }
+      parts.take(bytes, word)
     }
-    guard let day = number(bytes, word), let monthWord = words.next(bytes),
-      let month = CivilTime.month(bytes, at: monthWord.lowerBound),
-      let yearWord = words.next(bytes), var year = number(bytes, yearWord),
-      let timeWord = words.next(bytes), let time = time(bytes, timeWord)
-    else { return nil }
-    // Section 4.3: two digits from 50 on, and three digits, count from 1900; below 50 from 2000.
-    if yearWord.count <= 2 { year += year < 50 ? 2000 : 1900 } else if yearWord.count == 3 { year += 1900 }
-    guard
-      let local = CivilTime.seconds(
-        year: year, month: month, day: day, hour: time.hour, minute: time.minute, second: time.second)
-    else { return nil }
-    let offset = words.next(bytes).map { zone(bytes, $0) } ?? 0
-    let seconds = local - Int64(offset)
-    return CivilTime.representable.contains(seconds) ? seconds : nil
+    return parts.seconds
   }
 
-  /// Seconds since 1970 of the asctime date in a "From " line; nil when there is none.
+  /// Seconds since 1970 of the date in a "From " line; nil when there is none, as in a line of text that begins so.
   ///
-  /// `Thu Jan  1 00:00:00 1970`, perhaps with a zone before or after the year. Without one it is UTC.
+  /// After the sender, which may be several words or missing, come a date and nothing but its zone. Without one it is UTC.
   static func parseFromLine(_ bytes: RawSpan, _ range: Range<Int>) -> Int64? {
-    var words = Words(bytes, range)
-    var previousIsWeekday = false
-    while let word = words.next(bytes) {
-      let month = word.count == 3 ? CivilTime.month(bytes, at: word.lowerBound) : nil
-      guard let month, previousIsWeekday else {
-        previousIsWeekday = word.count == 3 && ASCII.isLetter(bytes.byte(word.lowerBound))
-        continue
+    var starts = MailDateWords(bytes, range)
+    for _ in 0..<wordLimit {
+      let rest = starts.rest
+      guard starts.next(bytes) != nil else { return nil }
+      var words = MailDateWords(bytes, rest)
+      var parts = MailDateParts()
+      var isDate = true
+      while isDate, let word = words.next(bytes) {
+        // uucp names the machine that it came from.
+        if parts.seconds != nil, bytes.equals("remote", in: word) { break }
+        isDate = parts.take(bytes, word)
       }
-      guard let dayWord = words.next(bytes), let day = number(bytes, dayWord),
-        let timeWord = words.next(bytes), let time = time(bytes, timeWord)
-      else { return nil }
-      var year: Int?
-      var offset = 0
-      for _ in 0..<2 {
-        guard let word = words.next(bytes) else { break }
-        if year == nil, word.count == 4, let number = number(bytes, word) {
-          year = number
-        } else {
-          offset = zone(bytes, word)
-        }
-      }
-      guard let year,
-        let local = CivilTime.seconds(
-          year: year, month: month, day: day, hour: time.hour, minute: time.minute, second: time.second)
-      else { return nil }
-      let seconds = local - Int64(offset)
-      return CivilTime.representable.contains(seconds) ? seconds : nil
+      if isDate, parts.beginsAsDate, let seconds = parts.seconds { return seconds }
     }
     return nil
   }
@@ -114,81 +88,6 @@ enum MailDate {
     }
   }
 
-  private static func number(_ bytes: RawSpan, _ range: Range<Int>) -> Int? {
-    guard !range.isEmpty, range.count <= 4 else { return nil }
-    var value = 0
-    for offset in range {
-      guard ASCII.isDigit(bytes.byte(offset)) else { return nil }
-      value = value * 10 + Int(bytes.byte(offset) - ASCII.zero)
-    }
-    return value
-  }
-
-  /// `hh:mm` or `hh:mm:ss`.
-  private static func time(
-    _ bytes: RawSpan, _ range: Range<Int>
-  ) -> (hour: Int, minute: Int, second: Int)? {
-    guard let first = bytes.firstOffset(of: ASCII.colon, in: range),
-      let hour = number(bytes, range.lowerBound..<first)
-    else { return nil }
-    guard let second = bytes.firstOffset(of: ASCII.colon, in: first + 1..<range.upperBound) else {
-      return number(bytes, first + 1..<range.upperBound).map { (hour, $0, 0) }
-    }
-    guard let minutes = number(bytes, first + 1..<second),
-      let seconds = number(bytes, second + 1..<range.upperBound)
-    else { return nil }
-    return (hour, minutes, seconds)
-  }
-
-  /// Seconds east of UTC; unknown and military zones are UTC (RFC 5322 section 4.3).
-  private static func zone(_ bytes: RawSpan, _ range: Range<Int>) -> Int {
-    let sign = bytes.byte(range.lowerBound)
-    if sign == 0x2B || sign == ASCII.dash {
-      guard range.count == 5, let value = number(bytes, range.lowerBound + 1..<range.upperBound),
-        value % 100 < 60
-      else { return 0 }
-      let seconds = value / 100 * 3600 + value % 100 * 60
-      return sign == ASCII.dash ? -seconds : seconds
-    }
-    for (name, hours) in zones where bytes.equals(name, in: range) { return hours * 3600 }
-    return 0
-  }
-
-  private static let zones: [(StaticString, Int)] = [
-    ("est", -5), ("edt", -4), ("cst", -6), ("cdt", -5), ("mst", -7), ("mdt", -6), ("pst", -8), ("pdt", -7),
-  ]
-
-  /// The words of a date: separated by blanks, line breaks and commas; comments in parentheses left out.
-  private struct Words {
-    private var offset: Int
-    private let end: Int
-
-    init(_ bytes: RawSpan, _ range: Range<Int>) {
-      offset = range.lowerBound
-      // Enough for a date with comments.
-      end = min(range.upperBound, range.lowerBound + 512)
-    }
-
-    mutating func next(_ bytes: RawSpan) -> Range<Int>? {
-      var depth = 0
-      while offset < end {
-        let byte = bytes.byte(offset)
-        if byte == 0x28 {
-          depth += 1
-        } else if byte == 0x29, depth > 0 {
-          depth -= 1
-        } else if depth == 0, !ASCII.isWhitespace(byte), byte != ASCII.comma {
-          break
-        }
-        offset += 1
-      }
-      let start = offset
-      while offset < end {
-        let byte = bytes.byte(offset)
-        if ASCII.isWhitespace(byte) || byte == ASCII.comma || byte == 0x28 { break }
-        offset += 1
-      }
-      return start < offset ? start..<offset : nil
-    }
-  }
+  /// A date with comments, or a sender with a long name.
+  private static let wordLimit = 24
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Reading mbox files (RFC 4155) in the mboxrd manner: a message begins with a line "From " at the start of
-// the file or after an empty line, and of every line `>+From ` one `>` is taken away. Lines may end in LF
+// the file or that MboxSeparator takes for one, and of every line `>+From ` one `>` is taken away. Lines may end in LF
 // or CRLF; content is not converted. One search for "From " finds separators and quoted lines alike.
 // Memory holds one message and what one read brought after it.
 
@@ -163,18 +163,22 @@ public struct MboxSource: MessageSource, ~Copyable {
     var offset = scanned
     var end: Int?
     var sawQuoted = false
+    let isAll = atEnd
     buffer.withBytes { bytes in
       while let hit = bytes.firstOffset(of: "From ", in: offset..<bytes.byteCount) {
         offset = hit + 5
         if hit <= first { continue }
         let before = bytes.byte(hit - 1)
         if before == ASCII.newline {
-          if hit - first >= 2, Self.isEmptyLine(bytes, endingAt: hit, from: first) {
-            end = hit
-            // So that a second search finds it again.
-            offset = hit
-            return
+          let isAfterEmptyLine = hit - first >= 2 && Self.isEmptyLine(bytes, endingAt: hit, from: first)
+          switch MboxSeparator.look(bytes, at: hit, isAfterEmptyLine: isAfterEmptyLine, isAll: isAll) {
+          case .text: continue
+          case .separator: end = hit
+          case .wantsMore: break
           }
+          // So that a second search finds it again.
+          offset = hit
+          return
         } else if before == ASCII.greater, !sawQuoted {
           var line = hit - 1
           while line > first, bytes.byte(line - 1) == ASCII.greater { line -= 1 }
@@ -187,6 +191,21 @@ public struct MboxSource: MessageSource, ~Copyable {
     scanned = offset
     if sawQuoted { quoted = true }
     return end.map { Found(end: $0, isQuoted: quoted) }
+  }
+
+  /// Whether a file that begins with a line "From " has another mail after the first.
+  static func hasSeveral(_ bytes: RawSpan) -> Bool {
+    guard bytes.matches("From ", at: 0) else { return false }
+    var offset = 5
+    while let hit = bytes.firstOffset(of: "\nFrom ", in: offset..<bytes.byteCount) {
+      offset = hit + 1
+      let isAfterEmptyLine = isEmptyLine(bytes, endingAt: hit + 1, from: 0)
+      if MboxSeparator.look(bytes, at: hit + 1, isAfterEmptyLine: isAfterEmptyLine, isAll: true) == .separator
+      {
+        return true
+      }
+    }
+    return false
   }
 
   /// Whether the line before `end` is empty; it may have a carriage return.
@@ -254,7 +273,7 @@ public struct MboxSource: MessageSource, ~Copyable {
     try Self.check(content.count)
     try buffer.withBytes { bytes in
       let mail = bytes.extracting(content)
-      let metadata = summary.metadata(of: mail, fallbackDate: MailDate.parseFromLine(bytes, fromLine))
+      let metadata = summary.metadata(of: mail, fallbackDate: MboxSeparator.date(bytes, fromLine))
       try body(metadata, mail)
     }
   }
