@@ -43,7 +43,7 @@ struct FolderTests {
 
   @Test("a file that is not part of a Maildir is named, and nothing of it is read")
   func straysInMaildir() throws {
-    for path in ["cur/1", "Archive/cur/1", "cur/deep/1", ".Sent/new/1", ".Sent/Old/cur/1", ".git/HEAD"] {
+    for path in ["cur/1", "Archive/1", "cur/deep/1", ".Sent/new/1", ".Sent/Old/x", ".git/HEAD"] {
       _ = scratch.write("m/" + path, "Subject: \(path)\n\n")
     }
     for path in ["dovecot-uidlist", ".Sent/maildirfolder", ".Sent/tmp/2"] {
@@ -58,6 +58,55 @@ struct FolderTests {
         .foreign: [".Sent/Old", ".git", "Archive", "cur/deep", "dovecot-uidlist"],
         .unfinished: [".Sent/tmp/2"],
       ])
+  }
+
+  @Test("folders are read in every form that writers make, also under a folder without mails of its own")
+  func forms() throws {
+    for path in [
+      "INBOX/cur/1", "INBOX/Kids/cur/2", "INBOX/Kids/School/new/3", "Archive/2020/cur/4", ".Sent/cur/5",
+      ".Sent/.Old/cur/6", ".inbox.directory/work/cur/7", ".Entw&APw-rfe.Alt/new/8",
+    ] {
+      let folder = (path as NSString).deletingLastPathComponent
+      _ = scratch.write("m/" + (folder as NSString).deletingLastPathComponent + "/tmp/x", "")
+      _ = scratch.write("m/" + path, "Subject: \(path.suffix(1))\n\n")
+    }
+    _ = scratch.write("m/.mbsyncstate", "")
+    _ = scratch.write("m/.git/refs/HEAD", "")
+    var source = try MaildirSource(path: scratch.file("m"))
+    let (messages, errors) = readAll(&source)
+    #expect(errors.isEmpty)
+    #expect(
+      Dictionary(uniqueKeysWithValues: messages.map { ($0.metadata.title, $0.metadata.tags) }) == [
+        "1": ["INBOX"], "2": ["INBOX/Kids"], "3": ["INBOX/Kids/School"], "4": ["Archive/2020"], "5": ["Sent"],
+        "6": ["Sent/Old"], "7": ["inbox/work"], "8": ["Entwürfe.Alt"],
+      ])
+    #expect(leftOut(source.progress)[.foreign] == [".git"])
+    #expect(leftOut(source.progress)[.hidden] == [".mbsyncstate"])
+    #expect(SourceKind.recognized(at: scratch.file("m")) == .maildir)
+    #expect(SourceKind.recognized(at: scratch.file("m/INBOX")) == .maildir)
+  }
+
+  @Test(
+    "what is no mail, or compressed in a way that is not read, is an error that names it, and the rest is read"
+  )
+  func strangeFiles() throws {
+    for (name, content) in [
+      ("1", Array("BZh91AY".utf8)), ("2", [0xFD, 0x37, 0x7A, 0x58, 0x5A, 0, 0]), ("3", []),
+      ("4", [0x28, 0xB5, 0x2F, 0xFD, 0x24]), ("5", Array("just text\nof two lines\n".utf8)),
+      ("6", [0, 1, 2]),
+      ("7", Array("From a@b Thu Jan  1 00:01:00 1970\nSubject: seven\n\nx".utf8)),
+      ("8", Array(">From a@b\nSubject: eight\n\nx".utf8)), ("9", Array("\u{FEFF}Subject: nine\n\nx".utf8)),
+    ] as [(String, [UInt8])] {
+      _ = scratch.write("m/cur/\(name)", content)
+    }
+    var source = try MaildirSource(path: scratch.file("m"))
+    let (messages, errors) = readAll(&source)
+    #expect(messages.map(\.metadata.title) == ["seven", "eight", "nine"])
+    #expect(messages.map(\.text) == ["seven", "eight", "nine"].map { "Subject: \($0)\n\nx" })
+    #expect(messages.first?.metadata.date == 60)
+    #expect(
+      errors.map { if case .entry(let path, .malformed) = $0 { path } else { "\($0)" } }
+        == (1...6).map { "cur/\($0)" })
   }
 
   @Test("links, FIFOs, sockets and hidden files in a folder are named")

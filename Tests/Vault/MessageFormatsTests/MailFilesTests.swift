@@ -49,6 +49,34 @@ struct MailFilesTests {
       ])
   }
 
+  @Test("A line of a mailbox before a mail is not part of it, and two mails are not one")
+  func fromLines() throws {
+    let undated = "From: a@example.org\nTo: b@example.org\nSubject: one\n\ntext\n\nFrom here on\n"
+    for head in ["From a@b Thu Jan  1 00:01:00 1970\n", ">From a@b Thu Jan  1 00:01:00 1970\r\n"] {
+      let (messages, errors) = read(mails: [scratch.write("a.eml", head + undated)])
+      #expect(messages.map(\.text) == [undated] && messages.map(\.metadata.date) == [60] && errors.isEmpty)
+    }
+    #expect(read(mails: [scratch.write("a.eml", "\u{FEFF}" + undated)]).messages.map(\.text) == [undated])
+    let two = scratch.write("b.eml", "From a@b\n\(undated)\nFrom c Thu Jan  1 00:01:00 1970\n\(undated)")
+    #expect(
+      read(mails: [two]).errors == [
+        .entry(path: two, .malformed(entry: 1, what: "these are several mails, as an mbox has them"))
+      ])
+  }
+
+  @Test("A mail of a Maildir may be compressed")
+  func compressedMaildir() throws {
+    _ = scratch.write("m/cur/1:2,SZ", try compressed(Self.mail))
+    _ = scratch.write("m/cur/2:2,S", Self.mail)
+    _ = scratch.write("m/cur/3:2,SZ", Array(try compressed(Self.mail).dropLast(9)))
+    var source = try MaildirSource(path: scratch.file("m"))
+    let (messages, errors) = readAll(&source)
+    #expect(messages.map(\.text) == [Self.mail, Self.mail])
+    #expect(errors == [.entry(path: "cur/3:2,SZ", .damagedCompression)])
+    let files = try Format.directory.read(scratch.file("m")).messages
+    #expect(files.map(\.metadata.title) == ["cur/1:2,SZ", "cur/2:2,S", "cur/3:2,SZ"])
+  }
+
   @Test("A compressed file reads as what is in it, also in several members and with zeros at its end")
   func gzip() throws {
     let once = try compressed(Self.mbox)
@@ -72,7 +100,7 @@ struct MailFilesTests {
     var source = SystemRandomNumberGenerator()
     let noise = (0..<400_000).map { _ in String(UInt8.random(in: 0...255, using: &source), radix: 16) }
       .joined()
-    let whole = try compressed(Self.mbox + "\nFrom c\n\n" + noise)
+    let whole = try compressed(Self.mbox + "\nFrom c Thu Jan  1 00:01:00 1970\n\n" + noise)
     var flipped = whole
     flipped[whole.count / 2] ^= 1
     for content in [Array(whole.dropLast(1)), Array(whole.prefix(whole.count / 2)), flipped, whole + [1]] {

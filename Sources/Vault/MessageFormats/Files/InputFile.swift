@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Reading one file, or standard input, into reused buffers. A symbolic link that the owner names is
-// followed; one found inside of a folder is not. A file that the owner names may be compressed with gzip.
+// followed; one found inside of a folder is not. A file that the owner names may be compressed with gzip, and so may
+// a mail of a Maildir.
 
 internal import CSystem
 internal import Glibc
@@ -40,7 +41,7 @@ struct InputFile: ~Copyable {
 
   /// A regular file that an open folder holds under `name`; nil when it is anything else, or has gone.
   static func entry(
-    _ name: [CChar], in folder: borrowing FolderHandle
+    _ name: [CChar], in folder: borrowing FolderHandle, mayBeGzip: Bool = false
   ) throws(MessageFormatError) -> InputFile? {
     let opened = unsafe openat(
       folder.descriptor, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY)
@@ -54,7 +55,7 @@ struct InputFile: ~Copyable {
       close(opened)
       return nil
     }
-    return try InputFile(descriptor: opened, isOwned: true)
+    return try InputFile(descriptor: opened, isOwned: true, mayBeGzip: mayBeGzip)
   }
 
   private init(

@@ -35,8 +35,15 @@ public struct MailFilesSource: MessageSource, ~Copyable {
       let file = try InputFile(path: path, stop: stop, standardInput: standardInput)
       try file.readAll(into: &buffer)
       modified = min(max(file.modified, 0), CivilTime.representable.upperBound)
-      guard buffer.withBytes({ MailTree.isMail($0) }) else {
-        throw .malformed(entry: 1, what: "this is not a mail")
+      try MailFile.check(buffer)
+      try buffer.withBytes { (bytes) throws(MessageFormatError) in
+        guard MailTree.isMail(bytes.extracting(MboxSeparator.byteCount(before: bytes)..<bytes.byteCount))
+        else {
+          throw .malformed(entry: 1, what: "this is not a mail")
+        }
+        guard !MboxSource.hasSeveral(bytes) else {
+          throw .malformed(entry: 1, what: "these are several mails, as an mbox has them")
+        }
       }
     } catch .interrupted {
       throw MessageFormatError.interrupted
@@ -44,7 +51,9 @@ public struct MailFilesSource: MessageSource, ~Copyable {
       throw MessageFormatError.entry(path: path, error)
     }
     bytesRead += buffer.count
-    try buffer.withBytes { mail in try body(summary.metadata(of: mail, fallbackDate: modified), mail) }
+    try MailFile.deliver(buffer) { mail, fromDate in
+      try body(summary.metadata(of: mail, fallbackDate: fromDate ?? modified), mail)
+    }
     return true
   }
 }

@@ -20,7 +20,7 @@ public enum SourceKind: String, Sendable, CaseIterable {
   public static func recognized(at path: String) -> SourceKind? {
     if let folder = try? FolderHandle(path: path) {
       guard let entries = try? folder.entries() else { return nil }
-      return entries.contains(where: MaildirSource.isLeaf) ? .maildir : .directory
+      return MaildirSource.isMaildir(folder, entries) ? .maildir : .directory
     }
     guard path != "-", let file = try? InputFile(path: path), file.isRegular else { return nil }
     var beginning = ByteBuffer(capacity: beginningByteCount)

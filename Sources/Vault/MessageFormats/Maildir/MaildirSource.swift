@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Reading a Maildir: one file a mail, in `cur` and `new`, and the same in subfolders `.Name` (Maildir++).
+// Reading a Maildir: one file a mail, in `cur` and `new`, and the same in folders below: `.Name` (Maildir++), `Name` (mbsync,
+// offlineimap), `.Name.directory/Name` (KMail). Dovecot may have compressed the mails with gzip.
 // Folders are opened by descriptor and links are not followed, so nothing outside is read. Everything else is
 // left out and counted, and so are files that are removed meanwhile: a mail program may be at work.
 
@@ -8,25 +9,26 @@ internal import Texts
 
 /// A reader of Maildir folders.
 ///
-/// The main folder comes first, then the subfolders by name; in each, `cur` before `new`, sorted by file
-/// name. The name of a subfolder becomes the tag of its mails.
+/// The main folder comes first, then those in it by name, each before those in it; in each, `cur` before `new`, sorted by
+/// file name. The name of a folder becomes the tag of its mails.
 public struct MaildirSource: MessageSource, ~Copyable {
   /// A folder that is being read.
   private final class Place {
     let handle: FolderHandle
     /// Below the Maildir; with a slash at its end, or empty.
     let path: String
+    let depth: Int
 
-    init(_ handle: consuming FolderHandle, path: String) {
+    init(_ handle: consuming FolderHandle, path: String, depth: Int) {
       self.handle = handle
       self.path = path
+      self.depth = depth
     }
   }
 
-  private let root: Place
-  /// Subfolders still to come, the next one last.
-  private var folders: [FolderHandle.Entry]
-  /// The main folder or the subfolder at hand, and which of `cur` and `new` are still to come.
+  /// Folders still to come, the next one last, each with the one that it is in.
+  private var folders: [(parent: Place, entry: FolderHandle.Entry)] = []
+  /// The mailbox at hand, and which of `cur` and `new` are still to come.
   private var mailbox: Place
   private var leaves: [FolderHandle.Entry] = []
   private var current: Place
@@ -37,20 +39,14 @@ public struct MaildirSource: MessageSource, ~Copyable {
   private var bytesRead = 0
   private var leftOut = LeftOut()
 
-  /// Opens the Maildir at `path`, which must have `cur` or `new`.
+  /// Opens the Maildir at `path`, which must have `cur` or `new`, or a folder with one of them.
   public init(path: String) throws(MessageFormatError) {
-    let top = Place(try FolderHandle(path: path), path: "")
-    var subfolders: [FolderHandle.Entry] = []
-    var others: [FolderHandle.Entry] = []
-    for entry in try top.handle.entries() {
-      if entry.isHidden, entry.isFolder { subfolders.append(entry) } else { others.append(entry) }
-    }
-    guard others.contains(where: Self.isLeaf) else { throw .wrongKind }
-    root = top
+    let top = Place(try FolderHandle(path: path), path: "", depth: 0)
+    let entries = try top.handle.entries()
+    guard Self.isMaildir(top.handle, entries) else { throw .wrongKind }
     mailbox = top
     current = top
-    folders = subfolders.reversed()
-    sort(others)
+    sort(entries)
   }
 
   /// Bytes of the mails read so far; the total is not known.
@@ -66,7 +62,7 @@ public struct MaildirSource: MessageSource, ~Copyable {
       } else if let leaf = leaves.popLast() {
         try enter(leaf)
       } else if let folder = folders.popLast() {
-        try open(folder)
+        try open(folder.entry, in: folder.parent)
       } else {
         return false
       }
@@ -80,19 +76,41 @@ public struct MaildirSource: MessageSource, ~Copyable {
     entry.isFolder && ["cur", "new"].contains(entry.text)
   }
 
-  /// Takes `cur` and `new` out of what is in the mailbox at hand; the rest is left out.
+  /// Whether a folder, or one of the first folders below it, has `cur` or `new`.
+  static func isMaildir(
+    _ folder: borrowing FolderHandle, _ entries: [FolderHandle.Entry], levels: Int = 3
+  ) -> Bool {
+    if entries.contains(where: isLeaf) { return true }
+    guard levels > 0 else { return false }
+    for entry in entries where entry.isFolder {
+      guard let inner = try? FolderHandle(entry.name, in: folder), let found = try? inner.entries() else {
+        continue
+      }
+      if isMaildir(inner, found, levels: levels - 1) { return true }
+    }
+    return false
+  }
+
+  /// Takes `cur` and `new` out of what is in the mailbox at hand, and the folders in it; the rest is left out.
   private mutating func sort(_ entries: [FolderHandle.Entry]) {
     leaves = entries.filter(Self.isLeaf).reversed()
+    var inner: [FolderHandle.Entry] = []
     for entry in entries where !Self.isLeaf(entry) {
       let path = mailbox.path + entry.text
-      if entry.isFolder, entry.text == "tmp" {
+      if entry.isFolder, entry.text == "tmp", !leaves.isEmpty {
         leaveOutDeliveries(entry, path)
+      } else if entry.isFolder {
+        inner.append(entry)
       } else if let reason = LeftOut.Reason(entry.kind) {
         leftOut.add(reason, path)
       } else if entry.text != "maildirfolder" {
         leftOut.add(entry.isHidden ? .hidden : .foreign, path)
       }
     }
+    // Those of Maildir++ first: to their owner they are beside the main folder.
+    let ordered = inner.filter(\.isHidden) + inner.filter { !$0.isHidden }
+    let place = mailbox
+    folders += ordered.reversed().map { (place, $0) }
   }
 
   /// Mails whose delivery is not complete, or never was.
@@ -101,22 +119,41 @@ public struct MaildirSource: MessageSource, ~Copyable {
     for delivery in found ?? [] { leftOut.add(.unfinished, path + "/" + delivery.text) }
   }
 
-  /// Opens a subfolder, if it is one of mails.
-  private mutating func open(_ folder: FolderHandle.Entry) throws {
+  /// Opens a folder, if there are mails in it.
+  private mutating func open(_ folder: FolderHandle.Entry, in parent: Place) throws {
+    let path = parent.path + folder.text
     let entries: [FolderHandle.Entry]
     do throws(MessageFormatError) {
-      guard let handle = try FolderHandle(folder.name, in: root.handle) else {
-        return leftOut.add(.gone, folder.text)
+      guard let handle = try FolderHandle(folder.name, in: parent.handle) else {
+        return leftOut.add(.gone, path)
+      }
+      guard parent.depth < MessageLimits.directoryDepth else {
+        throw .tooDeep(limit: MessageLimits.directoryDepth)
       }
       entries = try handle.entries()
-      guard entries.contains(where: Self.isLeaf) else { return leftOut.add(.foreign, folder.text) }
-      mailbox = Place(handle, path: folder.text + "/")
+      guard Self.isMaildir(handle, entries) else { return leftOut.add(.foreign, path) }
+      mailbox = Place(handle, path: path + "/", depth: parent.depth + 1)
     } catch {
-      throw MessageFormatError.entry(path: folder.text, error)
+      throw MessageFormatError.entry(path: path, error)
     }
-    tags = [MailboxName.decoded(String(folder.text.dropFirst()))]
+    tags = [Self.tag(path)]
     sort(entries)
   }
+
+  /// The names of the folders on the way to a mailbox, as people know them.
+  private static func tag(_ path: String) -> String {
+    path.split(separator: "/").map { name in
+      var name = name
+      if name.first == "." {
+        name.removeFirst()
+        // KMail has the folders of `Name` in `.Name.directory`.
+        if name.hasSuffix(kmailEnding) { name.removeLast(kmailEnding.count) }
+      }
+      return MailboxName.decoded(String(name))
+    }.joined(separator: "/")
+  }
+
+  private static let kmailEnding = ".directory"
 
   /// Opens `cur` or `new` of the mailbox at hand.
   private mutating func enter(_ leaf: FolderHandle.Entry) throws {
@@ -126,7 +163,7 @@ public struct MaildirSource: MessageSource, ~Copyable {
         return leftOut.add(.gone, path)
       }
       names = try folder.entries().reversed()
-      current = Place(folder, path: path + "/")
+      current = Place(folder, path: path + "/", depth: mailbox.depth)
     } catch {
       throw MessageFormatError.entry(path: path, error)
     }
@@ -146,18 +183,19 @@ public struct MaildirSource: MessageSource, ~Copyable {
     }
     let modified: Int64
     do throws(MessageFormatError) {
-      guard let file = try InputFile.entry(entry.name, in: current.handle) else {
+      guard let file = try InputFile.entry(entry.name, in: current.handle, mayBeGzip: true) else {
         leftOut.add(.gone, path)
         return false
       }
       try file.readAll(into: &buffer)
       modified = min(max(file.modified, 0), CivilTime.representable.upperBound)
+      try MailFile.check(buffer)
     } catch {
       throw MessageFormatError.entry(path: path, error)
     }
     bytesRead += buffer.count
-    try buffer.withBytes { mail in
-      try body(summary.metadata(of: mail, tags: tags, fallbackDate: modified), mail)
+    try MailFile.deliver(buffer) { mail, fromDate in
+      try body(summary.metadata(of: mail, tags: tags, fallbackDate: fromDate ?? modified), mail)
     }
     return true
   }
