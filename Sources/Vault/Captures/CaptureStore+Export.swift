@@ -82,29 +82,10 @@ extension CaptureStore {
     }
     var head: [UInt8] = []
     try open(entry, row, keys: keys) {
-      head.append($0.extracting(first: min($0.byteCount, 12)))
+      head.append($0.extracting(first: min($0.byteCount, FileKind.headByteCount)))
       return false
     }
     return FileKind.ending(head)
-  }
-}
-
-/// Recognises a kind of file by its first bytes.
-enum FileKind {
-  static func ending(_ head: [UInt8]) -> String {
-    func has(_ bytes: [UInt8], at offset: Int = 0) -> Bool { head.dropFirst(offset).starts(with: bytes) }
-    if has([0xFF, 0xD8, 0xFF]) { return ".jpg" }
-    if has([0x89, 0x50, 0x4E, 0x47]) { return ".png" }
-    if has(Array("Pf\n".utf8)) { return ".pfm" }
-    if has(Array("II*\0".utf8)) || has(Array("MM\0*".utf8)) { return ".tiff" }
-    if has(Array("ftyp".utf8), at: 4) {
-      let brand = head.dropFirst(8).prefix(4)
-      if ["heic", "heix", "mif1", "heim"].contains(where: { brand.elementsEqual($0.utf8) }) {
-        return ".heic"
-      }
-      return brand.starts(with: "qt".utf8) ? ".mov" : ".mp4"
-    }
-    return ".bin"
   }
 }
 
