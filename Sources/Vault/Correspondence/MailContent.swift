@@ -128,7 +128,7 @@ public struct MailContent: Sendable {
   /// The text around a block, in the charset of its part.
   public func text(other: SharedSecretBytes, in mail: MailTree) -> String {
     let copy = other.withBytes { SecretBytes(copying: $0) }
-    return Self.text(copy, mail.parts[0])
+    return Self.text(copy, mail.parts[MailShape.textPart(mail) ?? 0])
   }
 
   private static func text(_ content: borrowing SecretBytes, _ part: MailTree.Part) -> String {

@@ -106,15 +106,18 @@ public struct MailLetter: Sendable {
     bytes.withBytes { tree.content(of: index, in: $0) }
   }
 
-  /// A part of the text of a mail without parts.
+  /// Where the one text of the mail is.
+  var textPart: Int { MailShape.textPart(tree) ?? 0 }
+
+  /// A piece of the one text of the mail.
   func excerpt(_ range: Range<Int>) -> SharedSecretBytes {
-    let text = content(0)
+    let text = content(textPart)
     return SharedSecretBytes(text.withBytes { SecretBytes(copying: $0.extracting(range)) })
   }
 
   /// What is before and after a block, without what is blank.
   func others(around range: Range<Int>) -> [SharedSecretBytes] {
-    let count = content(0).count
+    let count = content(textPart).count
     return [0..<range.lowerBound, range.upperBound..<count].map(excerpt).filter { other in
       other.withBytes { bytes in
         unsafe bytes.withUnsafeBytes { unsafe !$0.allSatisfy { [0x20, 0x09, 0x0D, 0x0A].contains($0) } }

@@ -4,6 +4,7 @@
 // decrypted; anything else that looks encrypted or signed is listed, and never opened or believed (Specs/mail.md).
 
 public import MessageFormats
+internal import OpenPGP
 internal import Secrets
 
 /// What a mail, or the content of one, is.
@@ -26,7 +27,7 @@ public enum MailShape: Sendable, Equatable {
       self = .encrypted(part: part, isRepaired: root.type == "multipart/mixed")
     } else if let signed = Self.signed(tree, mail) {
       self = signed
-    } else if root.type == "text/plain", let text = Self.text(tree, mail) {
+    } else if let part = Self.textPart(tree), let text = Self.text(part, tree, mail) {
       self = text
     } else {
       self = .plain(ciphertexts: Self.ciphertexts(tree, mail))
@@ -99,8 +100,18 @@ public enum MailShape: Sendable, Equatable {
     return (part.children[0], part.children[1])
   }
 
-  private static func text(_ tree: MailTree, _ mail: RawSpan) -> MailShape? {
-    tree.content(of: 0, in: mail).withBytes { text in
+  /// The one text of a mail without other parts.
+  static func textPart(_ tree: MailTree) -> Int? {
+    let root = tree.parts[0]
+    if root.type == "text/plain" { return 0 }
+    guard root.type == "multipart/mixed", root.children.count == 1, let part = root.children.first,
+      tree.parts[part].type == "text/plain", !tree.parts[part].isAttachment
+    else { return nil }
+    return part
+  }
+
+  private static func text(_ part: Int, _ tree: MailTree, _ mail: RawSpan) -> MailShape? {
+    tree.content(of: part, in: mail).withBytes { text in
       let blocks = ArmoredBlock.all(in: text)
       guard let first = blocks.first else { return nil }
       return blocks.count > 1 ? .severalTexts(blocks) : .text(first, isAlone: first.isAlone(in: text))
@@ -113,12 +124,29 @@ public enum MailShape: Sendable, Equatable {
     return tree.leaves().enumerated().filter { _, index in
       if encrypted.contains(index) { return true }
       let isText = tree.parts[index].type.hasPrefix("text/")
-      return tree.content(of: index, in: mail).withBytes { content in
+      let content = SharedSecretBytes(tree.content(of: index, in: mail))
+      let isArmored = content.withBytes { content in
         isText
           ? ArmoredBlock.all(in: content).contains { $0.kind == .message }
           : ArmoredBlock.begins(content)
       }
+      return isArmored || !isText && isEncryptedPackets(content)
     }.map { $0.offset + 1 }
+  }
+
+  /// Whether an attachment is an encrypted message in packets: session keys, and what they open.
+  private static func isEncryptedPackets(_ content: SharedSecretBytes) -> Bool {
+    // The highest bit of a packet's first octet is set, that of a text or of most files is not.
+    let mayBePacket = content.withBytes {
+      unsafe $0.byteCount > 1 && $0.unsafeLoad(fromByteOffset: 0, as: UInt8.self) & 0x80 != 0
+    }
+    guard mayBePacket else { return false }
+    do throws(OpenPGPError) {
+      _ = try MessageRecipients(reading: MemorySource(content))
+      return true
+    } catch {
+      return error == .refused(.noIntegrityProtection)
+    }
   }
 
   /// What mailing lists add is a few lines.

@@ -76,6 +76,20 @@ struct MailSampleTests {
             MailWorkshop.text("</b>", "html"),
           ])
     },
+    MailSample("one text in a multipart, with nothing around it", .shown(.verified, .part, [])) {
+      try head
+        + MailWorkshop.multipart("mixed", [MailWorkshop.text($0.encrypted("See you at four.", by: .bob))])
+    },
+    MailSample("an attachment in packets", .refused(.misplaced(2))) {
+      try head
+        + MailWorkshop.multipart(
+          "mixed", [MailWorkshop.text("See you"), $0.packets($0.encrypted("%PDF-1.4"))])
+    },
+    MailSample("an attachment in packets beside a block", .refused(.severalCiphertexts([1, 2]))) {
+      try head
+        + MailWorkshop.multipart(
+          "mixed", [MailWorkshop.text($0.encrypted("See you")), $0.packets($0.encrypted("%PDF-1.4"))])
+    },
     MailSample("two ciphertexts side by side", .refused(.severalCiphertexts([2, 4]))) {
       try head
         + MailWorkshop.multipart(

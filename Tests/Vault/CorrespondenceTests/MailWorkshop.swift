@@ -5,6 +5,7 @@
 
 import Contacts
 import Correspondence
+import Foundation
 import Identities
 import MessageFormats
 import OpenPGP
@@ -94,6 +95,27 @@ final class MailWorkshop {
     --enc--
 
     """
+  }
+
+  /// An attachment that is a message in packets, as programs make it that encrypt part for part.
+  func packets(_ armored: String) throws -> String {
+    let source = try OpenPGPInput.packets(MemorySource(Array(armored.utf8)))
+    let sink = ArraySink()
+    while true {
+      let count = try source.withNext { (next) throws(OpenPGPError) in
+        try sink.write(next)
+        return next.byteCount
+      }
+      if count == 0 { break }
+      source.consume(count)
+    }
+    return """
+      Content-Type: application/octet-stream; name="bank.pdf.pgp"
+      Content-Transfer-Encoding: base64
+      Content-Disposition: attachment; filename="bank.pdf.pgp"
+
+      \(Data(sink.bytes).base64EncodedString(options: .lineLength76Characters))
+      """
   }
 
   /// A whole mail with a payload that is encrypted.

@@ -11,6 +11,8 @@ internal import Primitives
 enum InputKind {
   case empty
   case message
+  /// An encrypted message, as far as its beginning says.
+  case ciphertext
   case publicPart
   case privatePart
   /// A signature, or a text that is signed.
@@ -37,11 +39,11 @@ enum InputKind {
         self = .other
       } else if Self.isQuoted(beginning) {
         self = .quoted
-      } else {
-        self = try Self.ofOpenPGP(source)
       } else if Self.isSignedText(beginning) {
         // Also if it breaks off.
         self = .signed
+      } else {
+        self = try Self.ofOpenPGP(source)
       }
     } catch {
       self = .other
@@ -59,9 +61,14 @@ enum InputKind {
     switch try OpenPGPInput(source, .allBlocks) {
     case .cleartext: return .signed
     // The label: what is inside may be what cannot be read.
-    case .armored(let reader): kind = reader.kind
+    case .armored(let reader):
+      kind = reader.kind
+      let first = try? PacketReader(reader).next()?.header.type
+      if kind == .message, let first, isOfCiphertext(first) { return .ciphertext }
     case .binary(let packets):
-      kind = try PacketReader(packets).next().flatMap { ArmorKind(firstPacket: $0.header.type) }
+      let first = try PacketReader(packets).next()?.header.type
+      if let first, isOfCiphertext(first) { return .ciphertext }
+      kind = first.flatMap { ArmorKind(firstPacket: $0) }
     }
     switch kind {
     case .message: return .message
@@ -72,12 +79,21 @@ enum InputKind {
     }
   }
 
+  private static func isOfCiphertext(_ type: PacketType) -> Bool {
+    type == .pkesk || type == .skesk || type == .seipd
+  }
+
   private static func isQuoted(_ beginning: [UInt8]) -> Bool {
     beginning.split(separator: UInt8(ascii: "\n")).contains { line in
       line.first == UInt8(ascii: ">")
         && line.drop(while: { $0 == UInt8(ascii: ">") || $0 == UInt8(ascii: " ") })
           .starts(with: "-----BEGIN PGP MESSAGE".utf8)
     }
+  }
+
+  private static func isSignedText(_ beginning: [UInt8]) -> Bool {
+    beginning.split(separator: UInt8(ascii: "\n")).first { $0.starts(with: "-----BEGIN PGP ".utf8) }?
+      .starts(with: "-----BEGIN PGP SIGNED MESSAGE-----".utf8) ?? false
   }
 
   private static let beginningByteCount = 4096
@@ -91,11 +107,6 @@ extension Failure {
       hint: "'coffer restore FILE' takes it")
   }
 
-  private static func isSignedText(_ beginning: [UInt8]) -> Bool {
-    beginning.split(separator: UInt8(ascii: "\n")).first { $0.starts(with: "-----BEGIN PGP ".utf8) }?
-      .starts(with: "-----BEGIN PGP SIGNED MESSAGE-----".utf8) ?? false
-  }
-
   /// The input is something else than an encrypted message.
   /// - Parameter name: how the input is called, such as "'letter.asc'".
   init(notEncrypted kind: InputKind, _ name: String) {
@@ -106,6 +117,11 @@ extension Failure {
         (
           "\(name) is an OpenPGP message that is not encrypted, or is damaged",
           "if it is only signed: 'coffer verify FILE'"
+        )
+      case .ciphertext:
+        (
+          "\(name) is an encrypted OpenPGP message that is damaged, or not built as the standard wants it",
+          "ask the sender to send it again, or to take another program"
         )
       case .publicPart: ("\(name) is a public part, not a message", "'coffer contact import FILE' takes it")
       case .privatePart:
