@@ -101,10 +101,19 @@ struct ContactImportCommand: CofferCommand {
       throw Failure.usage("--name is for a file with one public part; this one has \(parts.count)")
     }
     try update(own, coffer, context)
-    let previews = try coffer.contacts().preview(parts, at: coffer.openPGPTime, decide: decision)
+    let ownAddresses = Set(
+      try coffer.addressBook().identities.flatMap { $0.userIDs.compactMap(\.address) }.map { $0.lowercased() }
+    )
+    let previews = try coffer.contacts().preview(parts, at: coffer.openPGPTime) {
+      decision($0, claiming: claimed(by: $0, of: ownAddresses))
+    }
     try check(previews)
     try agree(previews, context)
-    let outcomes = try previews.map { try outcome($0, isSingle: parts.count == 1, coffer, context) }
+    let outcomes = try previews.map { preview in
+      try outcome(
+        preview, claiming: claimed(by: preview, of: ownAddresses), isSingle: parts.count == 1, coffer, context
+      )
+    }
     let ids = try store(parts, previews, outcomes, isPicture: input.isPicture, coffer, context)
     if context.isJSON {
       let results = zip(previews, zip(outcomes, ids)).map { preview, stored in
@@ -203,15 +212,25 @@ struct ContactImportCommand: CofferCommand {
   }
 
   /// What the options say about a certificate; nil when it is left as it is.
-  private func decision(_ preview: ContactPreview) -> NewKeyDecision? {
+  private func decision(_ preview: ContactPreview, claiming own: [String] = []) -> NewKeyDecision? {
     switch preview.outcome {
-    case .new: return .keep
+    case .new: return own.isEmpty || acceptChanges ? .keep : nil
     case .unchanged: return nil
-    case .updated: return preview.needsDecision && !acceptChanges ? nil : .keep
+    case .updated: return (preview.needsDecision || !own.isEmpty) && !acceptChanges ? nil : .keep
     case .newKey:
       let replaced = replace.flatMap(FingerprintText.fingerprint)
       if let replaced, replaced == preview.contact?.keyInUse?.summary.fingerprint { return .use }
       return separate ? .separate : ignore ? .ignore : .keep
+    }
+  }
+
+  /// The addresses of the user's identities that a key claims from now on. Whoever writes to one would have to choose
+  /// between the identity and a stranger with its name.
+  private func claimed(by preview: ContactPreview, of own: Set<String>) -> [String] {
+    let stored = preview.contact?.keys.first { $0.summary.fingerprint == preview.key.fingerprint }
+    let before = Set((stored?.summary.addresses ?? []).map { $0.lowercased() })
+    return preview.key.addresses.filter {
+      own.contains($0.lowercased()) && !before.contains($0.lowercased())
     }
   }
 
@@ -267,13 +286,23 @@ struct ContactImportCommand: CofferCommand {
   }
 
   private func outcome(
-    _ preview: ContactPreview, isSingle: Bool, _ coffer: Coffer, _ context: CommandContext
+    _ preview: ContactPreview, claiming own: [String], isSingle: Bool, _ coffer: Coffer,
+    _ context: CommandContext
   ) throws -> Outcome {
     let asks = asks(context) && isSingle
     switch preview.outcome {
     case .new:
       for line in ContactWords.lines(of: preview.key) { context.remark("  \(line)") }
       let name = try self.name ?? coffer.contacts().suggestedName(for: preview.key)
+      tell(own: own, context)
+      guard own.isEmpty || acceptChanges || asks else {
+        return Outcome(
+          code: "refused",
+          failure: Failure(
+            .refused, "change_needs_decision",
+            "the public part of \(ContactWords.quoted(name)) claims an address of yours, \(own[0])",
+            hint: "if it is a key of your own, add --accept-changes"))
+      }
       if asks, !(try context.confirm("Store as \(ContactWords.quoted(name))?")) {
         throw Failure(.refused, "cancelled", "nothing was stored")
       }
@@ -281,17 +310,20 @@ struct ContactImportCommand: CofferCommand {
     case .unchanged:
       context.remark("\(ContactWords.quoted(preview.contact?.name ?? "")): nothing new")
       return Outcome(code: "unchanged")
-    case .updated: return try update(preview, asks, context)
+    case .updated: return try update(preview, claiming: own, asks, context)
     case .newKey: return try decide(preview, asks, context)
     }
   }
 
-  private func update(_ preview: ContactPreview, _ asks: Bool, _ context: CommandContext) throws -> Outcome {
+  private func update(
+    _ preview: ContactPreview, claiming own: [String], _ asks: Bool, _ context: CommandContext
+  ) throws -> Outcome {
     let name = ContactWords.quoted(preview.contact?.name ?? "")
     context.remark("\(name) changes:")
     for change in preview.changes { context.remark("  \(ContactWords.words(change))") }
     tell(preview.sharedAddresses, context)
-    if isURL || preview.needsDecision && !acceptChanges {
+    tell(own: own, context)
+    if isURL || (preview.needsDecision || !own.isEmpty) && !acceptChanges {
       guard asks else {
         return Outcome(code: "refused", failure: Self.needsDecision(name))
       }
@@ -307,6 +339,10 @@ struct ContactImportCommand: CofferCommand {
       .refused, "change_needs_decision",
       "the public part of \(name) has changed in a way that you should see",
       hint: "ask its owner, then add --accept-changes")
+  }
+
+  private func tell(own: [String], _ context: CommandContext) {
+    for address in own { context.remark("  it claims \(address), which is an address of your own") }
   }
 
   /// Whoever writes to such an address would have to choose between two keys.
