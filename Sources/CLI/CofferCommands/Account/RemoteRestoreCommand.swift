@@ -284,5 +284,7 @@ struct RemoteRestoreCommand: CofferCommand {
       }
     }
     try ending.check(context)
+    // Whoever restores may do without the other device from now on.
+    if report.awaitedCount > 0 { throw Failure.incompleteRestore(report.awaitedCount) }
   }
 }

@@ -168,6 +168,16 @@ extension Failure {
     )
   }
 
+  /// What came is not all that the devices of the account have named.
+  static func incompleteRestore(_ count: Int) -> Failure {
+    Failure(
+      .corrupt, "remote_incomplete",
+      "not everything was restored: \(count.counted("object")) of other devices \(count == 1 ? "is" : "are") damaged at the place, or not there yet",
+      hint:
+        "what came is safe; 'coffer sync' gets the rest once it is there, so keep the other devices until then"
+    )
+  }
+
   /// Captures of which a part is neither here nor at the place.
   static func lostCaptures(_ count: Int) -> Failure {
     Failure(
