@@ -251,6 +251,12 @@ public enum CofferMain {
       if let (option, name) = ForeignOptions.known(in: line) {
         throw Failure.usage("unknown option '\(option)'", hint: "here it is \(name)")
       }
+      if let letter = ForeignOptions.letter(in: line) {
+        let remark = letter == "-i" ? "case never counts; " : ""
+        throw Failure.usage(
+          "unknown option '\(letter)'",
+          hint: "\(remark)to leave out what has '\(letter.dropFirst())': \(commandLine(line.command, root)) WHAT -- \(letter)")
+      }
       return
     }
     guard let word = line.rest.first else {

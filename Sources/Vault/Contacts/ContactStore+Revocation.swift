@@ -28,11 +28,18 @@ extension ContactStore {
   private func revoked(by revocation: Signature) throws -> PublicParts {
     let named = revocation.issuerFingerprints
     let known = try certificates() + ownCertificates()
-    let revoked = known.first { certificate in
+    let own = known.first { certificate in
       named.isEmpty
         ? revocation.issuerKeyIDs.contains(certificate.primaryKey.keyID)
-        : named.contains(certificate.fingerprint) || !certificate.namedRevokers.isDisjoint(with: named)
+        : named.contains(certificate.fingerprint)
     }
+    // A revoker may have revoked any of those who allow it.
+    let others = known.filter { !$0.namedRevokers.isEmpty }.map { $0.knowing(known) }
+    let revoked =
+      own
+      ?? others.first {
+        $0.adding(revocation, to: .primaryKey).reducedToHolderStatements() != $0.reducedToHolderStatements()
+      }
     guard let revoked else { throw ContactError.unknown }
     let sink = ArraySink()
     do { try revoked.adding(revocation, to: .primaryKey).write(to: sink) } catch {

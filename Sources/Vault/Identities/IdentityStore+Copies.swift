@@ -23,7 +23,7 @@ extension Identity {
     let present = Set(certificate.subkeys.map(\.packet.fingerprint))
     let new = merged.subkeys.map(\.packet.fingerprint).filter { !present.contains($0) }
     merged.subkeys.removeAll { new.contains($0.packet.fingerprint) }
-    let isNew = merged != certificate.reducedToHolderStatements()
+    let isNew = merged.packets != certificate.reducedToHolderStatements().packets
     return IdentityNews(certificate: isNew ? merged : nil, newSubkeys: new)
   }
 
@@ -39,6 +39,16 @@ extension Identity {
     var identity = self
     identity.certificate = certificate.merging(copy)
     return identity
+  }
+}
+
+extension Certificate {
+  /// As it is written; whom it knows is not.
+  fileprivate var packets: [UInt8] {
+    let sink = ArraySink()
+    // Memory takes everything.
+    try? write(to: sink)
+    return sink.bytes
   }
 }
 

@@ -13,7 +13,7 @@ import Testing
 
 @Suite("One answer about a key in all commands")
 struct CertificateAnswerTests {
-  private static let pass = ["--passphrase-file", "pass"]
+  fileprivate static let pass = ["--passphrase-file", "pass"]
   private static let made = Timestamp(secondsSince1970: 1_700_000_000)
   private static let later = Timestamp(secondsSince1970: 1_710_000_000)
 
@@ -22,14 +22,14 @@ struct CertificateAnswerTests {
     case good, expired, stolen, retired, subkeyStolen, nameGivenUp, revokedByOther
   }
 
-  private struct Holder {
+  fileprivate struct Holder {
     let certificate: Certificate
     let signature: [UInt8]
     /// Of whom the holder has allowed to revoke; nil for nobody.
     let revoker: Certificate?
   }
 
-  private static func holder(_ state: State, isAdvanced: Bool) throws -> Holder {
+  fileprivate static func holder(_ state: State, isAdvanced: Bool) throws -> Holder {
     let userID = UserID("Bob <bob@example.org>")
     var generation = KeyGeneration(
       isAdvanced ? .advanced : .universal, userIDs: [userID, UserID("Robert <rob@example.org>")],
@@ -174,6 +174,31 @@ struct CertificateAnswerTests {
       let isGood = ![.stolen, .revokedByOther].contains(state)
       #expect((expected.sopVerified == 0) == isGood && expected.verified.hasPrefix("0 ") == isGood, "\(expected)")
     }
+  }
+}
+
+extension CertificateAnswerTests {
+  @Test("A file with the revocation alone, by another who may, counts for the contact whom it revokes")
+  func revocationAlone() throws {
+    let place = try Place()
+    try place.makeCoffer()
+    let holder = try Self.holder(.revokedByOther, isAdvanced: false)
+    let revocation = try #require(holder.certificate.signatures.first { $0.type == .keyRevocation })
+    var before = holder.certificate
+    before.signatures.removeAll { $0.type == .keyRevocation }
+    for (name, certificate) in [("bob", before), ("rosa", try #require(holder.revoker))] {
+      let sink = ArraySink()
+      try certificate.write(to: sink)
+      try Data(sink.bytes).write(to: place.folder.appending(path: name))
+      #expect(try place.run(["contact", "import", name, "--yes"] + Self.pass).status == 0)
+    }
+    func status() throws -> String { try place.run(["contact", "show", "bob", "--json"] + Self.pass).output }
+    #expect(try status().contains("\"status\":\"good\""))
+    let sink = ArraySink()
+    try Packet.signature(revocation).write(to: sink)
+    try Data(sink.bytes).write(to: place.folder.appending(path: "revocation"))
+    #expect(try place.run(["contact", "import", "revocation", "--yes"] + Self.pass).status == 0)
+    #expect(try status().contains("\"status\":\"revoked\""))
   }
 }
 

@@ -51,6 +51,22 @@ struct MessageSearchTests {
     #expect(try shown(place, ["search", "oak", "--count"]) == ["2", ""])
   }
 
+  @Test(
+    "A letter after a hyphen is an option of another program, and never a search that finds nothing",
+    arguments: [
+      (["-i", "oak"], "case never counts"), (["oak", "-n", "5"], "here it is --limit"), (["-n5", "oak"], "-n5"),
+      (["-v", "oak"], "coffer message search WHAT -- -v"), (["oak", "-c"], "here it is --count"),
+      (["-5", "oak"], "unknown option '-5'"),
+    ])
+  func foreignLetters(words: [String], hint: String) throws {
+    let place = try place([("first", "an oak"), ("second", "a pine v")])
+    let found = try place.run(["search"] + words + Self.pass)
+    #expect(found.status == 2 && found.error.contains(hint), "\(found.error)")
+    let removed = try place.run(["remove", "--yes", "--search"] + words + Self.pass)
+    #expect(removed.status == 2)
+    #expect(try place.run(["search", "--count", "oak", "-pine", "--", "-v"] + Self.pass).output == "1\n")
+  }
+
   @Test("A removal names what the search found and asks")
   func removing() throws {
     let place = try place([("first", "an oak"), ("second", "a pine"), ("third", "an oak, old")])

@@ -56,6 +56,21 @@ struct TerminalPromptTests {
     #expect(terminal.isCooked)
   }
 
+  @Test("Of a question with few answers these are seen, and nothing else that is typed")
+  func answers() throws {
+    for (typed, isSeen) in [("yes", true), ("N", true), ("my own phrase 99", false), ("yesterday", false)] {
+      let terminal = try PseudoTerminal()
+      let asked = Self.ask(terminal, PromptRequest("Use it?", answers: ["yes", "no"]))
+      try terminal.expect("Use it?: ")
+      terminal.type(typed + "\r")
+      #expect(try asked.value() == .success(typed))
+      let shown = terminal.rest()
+      // What begins as an answer is seen as far as it does.
+      #expect(shown.contains(typed) == isSeen, "\(shown)")
+      for letters in ["phrase", "99", "yest"] { #expect(!shown.contains(letters)) }
+    }
+  }
+
   @Test("The meter's word follows what is typed")
   func meter() throws {
     let terminal = try PseudoTerminal()

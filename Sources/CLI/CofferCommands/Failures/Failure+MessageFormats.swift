@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import Correspondence
+internal import Glibc
 internal import MessageFormats
 
 extension Failure {
@@ -15,12 +16,25 @@ extension Failure {
       self.init(
         .noRoom, "full", "the disk is full", hint: Self.fullExportHint)
     case .entry(_, let error): self.init(format: error)
-    case .cannotRead, .cannotWrite: self.init(.missing, "not_permitted", "the file cannot be read or written")
+    case .cannotRead(let code): self.init(.missing, "not_permitted", "cannot be read\(Self.reason(code))")
+    case .cannotWrite(let code): self.init(.missing, "not_permitted", "cannot be written\(Self.reason(code))")
     case .damagedCompression:
       self.init(.corrupt, "damaged_compression", "the gzip file is damaged or not complete")
     case .interrupted: self = .interrupted("reading was stopped")
     case .messageTooLarge, .malformed, .metadataOutOfBounds, .tooDeep, .unsuitableIdentifier, .finished:
       self.init(.refused, "malformed", "the file is not in that format")
+    }
+  }
+
+  /// Why the system refuses a file; nothing where it says only that it does.
+  private static func reason(_ code: Int32) -> String {
+    switch code {
+    case EACCES, EPERM: ": permission denied"
+    case EROFS: ": the disk is read-only"
+    case EIO: ": the disk has an error"
+    case ELOOP: ": too many links"
+    case ENAMETOOLONG: ": the name is too long"
+    default: ""
     }
   }
 

@@ -51,7 +51,7 @@ extension Failure {
   init(cannotRead path: String, _ number: Int32) {
     switch number {
     case ENOENT, ENOTDIR: self.init(.missing, "no_such_file", "there is no file '\(path)'")
-    case EACCES, EPERM: self.init(.missing, "not_permitted", "'\(path)' cannot be read: not permitted")
+    case EACCES, EPERM: self.init(.missing, "not_permitted", "'\(path)' cannot be read: permission denied")
     case EISDIR: self.init(.usage, "wrong_kind", "'\(path)' is a directory, not a file")
     default: self.init(.corrupt, "input_output", "'\(path)' cannot be read")
     }
@@ -67,7 +67,7 @@ extension Failure {
     case ENOSPC, EDQUOT: self.init(.noRoom, "full", "the disk is full", hint: Self.fullExportHint)
     case ENOENT, ENOTDIR: self.init(.missing, "no_such_file", "\(name): there is no such folder or file")
     case EACCES, EPERM, EROFS:
-      self.init(.missing, "not_permitted", "\(name) cannot be read or written: not permitted")
+      self.init(.missing, "not_permitted", "\(name) cannot be read or written: permission denied")
     case EPIPE: self.init(.missing, "no_output", "nobody reads the output")
     case EINTR: self = .interrupted("nothing was written")
     case ENOTUNIQ: self = .usage("two of the files have the same name")

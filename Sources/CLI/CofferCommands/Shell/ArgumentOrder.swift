@@ -90,7 +90,9 @@ enum ArgumentOrder {
     for argument in arguments[..<end] {
       // A number after an option is its value; that it is negative is said later.
       let isValue = Int(argument) != nil && options.last?.hasPrefix("--") == true
-      if argument.hasPrefix("-"), !argument.hasPrefix("--"), !["-", "-h"].contains(argument), !isValue {
+      if argument.hasPrefix("-"), !argument.hasPrefix("--"), !["-", "-h"].contains(argument), !isValue,
+        !ForeignOptions.isLetter(argument)
+      {
         excluded.append(argument)
       } else {
         options.append(argument)

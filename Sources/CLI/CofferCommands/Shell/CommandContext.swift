@@ -414,7 +414,7 @@ struct CommandContext {
     while true {
       let typed = try prompt.ask(
         PromptRequest(
-          "Write it down. Use it? y, or n to choose your own", problem: problem, isShown: true))
+          "Write it down. Use it? y, or n to choose your own", answers: ["yes", "no"], problem: problem))
       switch typed.withBytes({ String(decoding: [UInt8](copying: $0), as: UTF8.self) }).lowercased() {
       case "y", "yes": return true
       case "n", "no": return false

@@ -7,6 +7,7 @@ enum ForeignOptions {
   private static let names = [
     "-r": "--to", "--recipient": "--to", "-u": "--as", "--local-user": "--as", "-o": "--output",
     "-a": "--armor", "--clear-sign": "--clear", "--clearsign": "--clear", "-n": "--limit",
+    "-c": "--count",
   ]
 
   /// The first such option that this command has under another name; nil if there is none.
@@ -16,5 +17,17 @@ enum ForeignOptions {
       if line.command.page.contains(name) { return (option, name) }
     }
     return nil
+  }
+
+  /// Whether an argument of a search looks like an option of grep, head or git: a letter or digit after a hyphen, or a
+  /// letter and a number. To leave out what has one letter is what nobody wants.
+  static func isLetter(_ argument: String) -> Bool {
+    argument.wholeMatch(of: /-(?:[A-Za-z0-9]|[A-Za-z][0-9]+)/) != nil
+  }
+
+  /// The first such argument of a search; nil if there is none.
+  static func letter(in line: ArgumentOrder.Sorted) -> String? {
+    guard line.command is any SearchingCommand.Type else { return nil }
+    return line.options.first { isLetter($0) && $0 != "-h" }
   }
 }

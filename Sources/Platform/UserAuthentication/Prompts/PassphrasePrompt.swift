@@ -47,6 +47,9 @@ public struct PromptRequest: Sendable {
   public var problem: String?
   /// Whether the answer appears while it is typed. Pinentry never shows one.
   public var isShown: Bool
+  /// The answers that appear, in lower case; empty for any. What is not the beginning of one stays hidden: it may be a
+  /// passphrase, typed where one was expected.
+  public var answers: [String] = []
   /// Called with the typed bytes after each change, for a new passphrase. Only the terminal shows it.
   public var meter: Meter?
   /// More bytes than this end the prompt with ``PromptError/tooLong(byteCountLimit:)``.
@@ -64,6 +67,12 @@ public struct PromptRequest: Sendable {
     self.isShown = isShown
     self.meter = meter
     self.byteCountLimit = byteCountLimit
+  }
+
+  /// A question with a few answers, which appear while they are typed.
+  public init(_ prompt: String, answers: [String], problem: String? = nil) {
+    self.init(prompt, problem: problem, isShown: true)
+    self.answers = answers
   }
 
   /// The limit of a passphrase, so that a longer one is refused at the prompt.

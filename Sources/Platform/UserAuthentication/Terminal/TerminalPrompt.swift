@@ -72,9 +72,9 @@ public struct TerminalPrompt: PassphrasePrompt {
   public func confirm(_ question: String, isYesByDefault: Bool) throws(PromptError) -> Bool {
     var problem: String?
     for _ in 1...Self.confirmationTries {
-      let request = PromptRequest(
-        question + (isYesByDefault ? " [Y/n]" : " [y/N]"), problem: problem, isShown: true,
-        byteCountLimit: confirmationByteCountLimit)
+      var request = PromptRequest(
+        question + (isYesByDefault ? " [Y/n]" : " [y/N]"), answers: ["yes", "no"], problem: problem)
+      request.byteCountLimit = confirmationByteCountLimit
       do throws(PromptError) {
         let answer = try ask(request)
         if answer.count == 0 { return isYesByDefault }
@@ -166,12 +166,23 @@ public struct TerminalPrompt: PassphrasePrompt {
       }
     }
     try terminal.write(row)
-    guard request.isShown else { return }
+    guard request.isShown, editor.withText({ Self.mayBe(request.answers, $0) }) else { return }
     // One column stays free, or the cursor would start a second row that is never cleared.
     let room = max(columns - width - 1, 1)
     try editor.withText { (text) throws(PromptError) in
       try terminal.write(shown: text.extracting(tailStart(of: text, scalarCount: room)..<text.byteCount))
     }
+  }
+
+  /// Whether `text` is the beginning of one of the answers, in either case.
+  private static func mayBe(_ answers: [String], _ text: RawSpan) -> Bool {
+    answers.isEmpty
+      || answers.contains { answer in
+        answer.utf8.count >= text.byteCount
+          && answer.utf8.prefix(text.byteCount).enumerated().allSatisfy { offset, letter in
+            unsafe text.unsafeLoad(fromByteOffset: offset, as: UInt8.self) | 0x20 == letter
+          }
+      }
   }
 
   /// Where the last `scalarCount` characters of `text` begin; characters count as one column each.
