@@ -54,6 +54,7 @@ public enum SOPMain {
     guard call.operands.count <= command.operandCounts.upperBound else {
       throw Failure(.unsupportedOption, "there are too many arguments", hint: "coffer-sop \(name) --help")
     }
+    try InputDesignator.checkDescriptors(in: call.words)
     try prepareMemory()
     try command.run(call)
   }

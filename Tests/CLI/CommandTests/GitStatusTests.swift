@@ -5,6 +5,7 @@
 
 import Foundation
 import Repository
+import Secrets
 import Testing
 
 @testable import CofferCommands
@@ -128,16 +129,18 @@ struct GitStatusTests {
 struct GitRequestTests {
   @Test("Git's forms are understood, and nothing else")
   func forms() throws {
+    let output = try #require(InheritedDescriptor(1, for: .writing))
+    let errors = try #require(InheritedDescriptor(2, for: .writing))
     #expect(
-      try GitRequest(["--status-fd=2", "-bsau", "Ada <a@b>"]) == .sign(key: "Ada <a@b>", statusDescriptor: 2))
-    let verify = GitRequest.verify(signature: "/tmp/x", statusDescriptor: 1)
+      try GitRequest(["--status-fd=2", "-bsau", "Ada <a@b>"]) == .sign(key: "Ada <a@b>", status: errors))
+    let verify = GitRequest.verify(signature: "/tmp/x", status: output)
     #expect(try GitRequest(["--keyid-format=long", "--status-fd=1", "--verify", "/tmp/x", "-"]) == verify)
     #expect(try GitRequest(["--status-fd", "1", "--verify", "/tmp/x", "-"]) == verify)
     #expect(try GitRequest(["--version"]) == .version)
     let others = [
       [], ["-bsau"], ["-bsau", ""], ["-bsau", "a", "b"], ["--verify", "x"], ["--verify", "x", "y"],
       ["--status-fd=x", "-bsau", "a"], ["--status-fd=0", "-bsau", "a"], ["--list-keys"], ["--decrypt"],
-      ["--status-fd=-1", "-bsau", "a"], ["-bsa", "a"],
+      ["--status-fd=-1", "-bsau", "a"], ["--status-fd=1000000", "-bsau", "a"], ["-bsa", "a"],
     ]
     for words in others { #expect(throws: Failure.self, "\(words)") { try GitRequest(words) } }
     let run = try Place().run(["--help"])

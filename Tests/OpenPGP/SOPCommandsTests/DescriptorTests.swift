@@ -61,6 +61,18 @@ struct DescriptorTests {
     #expect(outcome.output.isEmpty)
   }
 
+  @Test("A file of the command's own is not taken for a descriptor that is closed", arguments: 3...9)
+  func ownFiles(number: Int) throws {
+    let fixture = try SOPFixture()
+    try fixture.makeKey("alice")
+    try fixture.write(fixture.run(["encrypt", "alice.cert"], input: "data").output, to: "message")
+    let outcome = try fixture.shell(
+      "$SOP decrypt --session-key-out=key --verify-with=alice.cert --verifications-out=@FD:\(number) alice.key"
+        + " <message \((3...9).map { "\($0)>&-" }.joined(separator: " "))")
+    #expect(outcome.exit == ExitCode.missingInput.rawValue, "\(outcome.error)")
+    #expect(outcome.output.isEmpty && !fixture.has("key"))
+  }
+
   @Test("Two outputs of one name, or an output without one, are refused before anything is written")
   func names() throws {
     let fixture = try SOPFixture()

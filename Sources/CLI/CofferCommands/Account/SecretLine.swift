@@ -18,7 +18,7 @@ struct PlaceOptions: ParsableArguments {
 
   @Option(name: .customLong("url-file"), help: "Read the URL from this file.", completion: .file())
   var file: String?
-  @Option(name: .customLong("url-fd"), help: "Read the URL from this descriptor.") var fd: Int32?
+  @Option(name: .customLong("url-fd"), help: "Read the URL from this descriptor.") var fd: GivenDescriptor?
 
   var isGiven: Bool { fd != nil || file != nil }
 
@@ -96,7 +96,7 @@ struct CardOptions: ParsableArguments {
 
   @Option(name: .customLong("card-file"), help: "Read the card from this file.", completion: .file())
   var file: String?
-  @Option(name: .customLong("card-fd"), help: "Read the card from this descriptor.") var fd: Int32?
+  @Option(name: .customLong("card-fd"), help: "Read the card from this descriptor.") var fd: GivenDescriptor?
 
   func validate() throws { try SecretLine.checkOneSource(fd: fd, file: file) }
 
@@ -116,7 +116,7 @@ struct SecretLine {
   /// Reads it, or asks for it until it is well made.
   /// - Parameter read: throws for a line that is not well made.
   func ask<R>(
-    fd: Int32?, file: String?, _ context: CommandContext, _ read: (RawSpan) throws -> R
+    fd: GivenDescriptor?, file: String?, _ context: CommandContext, _ read: (RawSpan) throws -> R
   ) throws -> R {
     context.warn(ofOpenFiles: [file].compactMap(\.self))
     if let given = try given(fd: fd, file: file) { return try given.withBytes { try read($0) } }
@@ -132,13 +132,12 @@ struct SecretLine {
     throw PromptError.cancelled
   }
 
-  private func given(fd: Int32?, file: String?) throws -> SecretBytes? {
+  private func given(fd: GivenDescriptor?, file: String?) throws -> SecretBytes? {
     guard fd != nil || file != nil else { return nil }
-    let files = CommandSurroundings.current.files
     let line: SecretBytes
     do throws(SecretReadError) {
       if let fd {
-        line = try SecretBytes.read(fromDescriptor: files.inherited(fd), byteCountLimit: Self.byteCountLimit)
+        line = try SecretBytes.read(fromDescriptor: fd.get(), byteCountLimit: Self.byteCountLimit)
       } else {
         line = try InputFile.read(file ?? "", byteCountLimit: Self.byteCountLimit)
       }
@@ -174,7 +173,7 @@ struct SecretLine {
   private static let byteOrderMark: Set<UInt8> = [0xEF, 0xBB, 0xBF]
   private static let byteCountLimit = 2 * RemotePlace.byteCountLimit
 
-  static func checkOneSource(fd: Int32?, file: String?) throws {
+  static func checkOneSource(fd: GivenDescriptor?, file: String?) throws {
     if fd != nil, file != nil { throw ValidationError("give a descriptor or a file, not both") }
   }
 }

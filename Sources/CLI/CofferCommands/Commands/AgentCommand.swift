@@ -3,6 +3,7 @@
 internal import Agent
 internal import ArgumentParser
 internal import CofferKit
+internal import Secrets
 
 struct AgentCommand: CofferCommand {
   static let configuration = CommandConfiguration(
@@ -30,10 +31,14 @@ struct AgentCommand: CofferCommand {
   @Flag(name: .customLong("lock-on-memory-pressure"), help: "Lock when memory is short.")
   var lockOnMemoryPressure = false
   @Option(name: .customLong("ready-fd"), help: "Write a byte to this descriptor when the agent is listening.")
-  var readyFD: Int32?
+  var readyFD: ReadyDescriptorOption?
 
   func validate() throws {
-    if let readyFD, readyFD < 3 { throw ValidationError("--ready-fd must be 3 or more") }
+    guard let readyFD else { return }
+    if readyFD.number < 3 { throw ValidationError("--ready-fd must be 3 or more") }
+    if readyFD.opened == nil {
+      throw ValidationError("--ready-fd: descriptor '\(readyFD.number)' is not open for writing")
+    }
   }
 
   func execute(_ context: CommandContext) throws {
@@ -43,10 +48,22 @@ struct AgentCommand: CofferCommand {
     if let seconds = limits.absoluteSeconds { options.absoluteLimitSeconds = seconds }
     options.usesOrdinaryMemory = ordinaryMemory
     options.locksOnMemoryPressure = lockOnMemoryPressure
-    options.readyDescriptor = readyFD
+    options.readyDescriptor = readyFD?.opened?.duplicate
     try AgentServer.run(home: context.home, options: options) {
       context.remark("the agent is listening")
       Terminal.flush()
     }
+  }
+}
+
+/// The number of `--ready-fd`, looked at when the command line is read.
+struct ReadyDescriptorOption: ExpressibleByArgument {
+  let number: Int32
+  let opened: InheritedDescriptor?
+
+  init?(argument: String) {
+    guard let number = Int32(argument) else { return nil }
+    self.number = number
+    opened = InheritedDescriptor(number, for: .writing)
   }
 }

@@ -31,10 +31,10 @@ struct StatusLine: Equatable {
 
 /// Where the status lines go.
 struct StatusLines {
-  private let descriptor: Int32?
+  private let descriptor: InheritedDescriptor?
 
   /// - Parameter descriptor: nil when git wants none.
-  init(to descriptor: Int32?) { self.descriptor = descriptor }
+  init(to descriptor: InheritedDescriptor?) { self.descriptor = descriptor }
 
   /// Writes lines in one call.
   /// - Throws: `no_output`.
@@ -42,10 +42,13 @@ struct StatusLines {
     guard let descriptor else { return }
     Terminal.flush()
     let text = lines.map { $0.text + "\n" }.joined()
-    guard Terminal.writeAll(Array(text.utf8).rawSpan, to: descriptor) == 0 else {
-      throw Failure(
-        .missing, "no_output", "git cannot be told: descriptor \(descriptor) cannot be written to")
+    guard Terminal.writeAll(Array(text.utf8).rawSpan, to: descriptor.duplicate) == 0 else {
+      throw Self.unwritable(descriptor.number)
     }
+  }
+
+  static func unwritable(_ number: Int32) -> Failure {
+    Failure(.missing, "no_output", "git cannot be told: descriptor \(number) cannot be written to")
   }
 }
 

@@ -22,7 +22,7 @@ struct PassphraseOptions: ParsableArguments {
   static let usage = "[--passphrase-fd N | --passphrase-file PATH]"
 
   @Option(name: .customLong("passphrase-fd"), help: "Read the passphrase from this descriptor.") var fd:
-    Int32?
+    GivenDescriptor?
   @Option(
     name: .customLong("passphrase-file"), help: "Read the passphrase from this file.", completion: .file())
   var file: String?
@@ -45,7 +45,8 @@ struct PassphraseOptions: ParsableArguments {
 struct PINOptions: ParsableArguments {
   static let usage = "[--pin-fd N | --pin-file PATH]"
 
-  @Option(name: .customLong("pin-fd"), help: "Read the chip's PIN from this descriptor.") var fd: Int32?
+  @Option(name: .customLong("pin-fd"), help: "Read the chip's PIN from this descriptor.")
+  var fd: GivenDescriptor?
   @Option(name: .customLong("pin-file"), help: "Read the chip's PIN from this file.", completion: .file())
   var file: String?
 
@@ -64,7 +65,7 @@ struct GuardPINOptions: ParsableArguments {
   static let usage = "[--guard-pin-fd N | --guard-pin-file PATH]"
 
   @Option(name: .customLong("guard-pin-fd"), help: "Read the guard's PIN from this descriptor.")
-  var fd: Int32?
+  var fd: GivenDescriptor?
   @Option(
     name: .customLong("guard-pin-file"), help: "Read the guard's PIN from this file.", completion: .file())
   var file: String?
@@ -80,7 +81,7 @@ struct NewGuardPINOptions: ParsableArguments {
   static let usage = "[--new-guard-pin-fd N | --new-guard-pin-file PATH]"
 
   @Option(name: .customLong("new-guard-pin-fd"), help: "Read the new guard's PIN from this descriptor.")
-  var fd: Int32?
+  var fd: GivenDescriptor?
   @Option(
     name: .customLong("new-guard-pin-file"), help: "Read the new guard's PIN from this file.",
     completion: .file())
@@ -122,7 +123,7 @@ struct NewPassphraseOptions: ParsableArguments {
   static let usage = "[--new-passphrase-fd N | --new-passphrase-file PATH]"
 
   @Option(name: .customLong("new-passphrase-fd"), help: "Read the new passphrase from this descriptor.")
-  var fd: Int32?
+  var fd: GivenDescriptor?
   @Option(
     name: .customLong("new-passphrase-file"), help: "Read the new passphrase from this file.",
     completion: .file())
@@ -139,7 +140,7 @@ struct NewPassphraseOptions: ParsableArguments {
 struct FormerPassphraseOptions: ParsableArguments {
   @Option(
     name: .customLong("former-passphrase-fd"), help: "Read the former passphrase from this descriptor.")
-  var fd: Int32?
+  var fd: GivenDescriptor?
   @Option(
     name: .customLong("former-passphrase-file"), help: "Read the former passphrase from this file.",
     completion: .file())
@@ -162,7 +163,7 @@ struct BackupPassphraseOptions: ParsableArguments {
 
   @Option(
     name: .customLong("backup-passphrase-fd"), help: "Read the backup's passphrase from this descriptor.")
-  var fd: Int32?
+  var fd: GivenDescriptor?
   @Option(
     name: .customLong("backup-passphrase-file"), help: "Read the backup's passphrase from this file.",
     completion: .file())
@@ -182,7 +183,7 @@ struct KeyPassphraseOptions: ParsableArguments {
   static let usage = "[--key-passphrase-fd N | --key-passphrase-file PATH]"
 
   @Option(name: .customLong("key-passphrase-fd"), help: "Read the file's passphrase from this descriptor.")
-  var fd: Int32?
+  var fd: GivenDescriptor?
   @Option(
     name: .customLong("key-passphrase-file"), help: "Read the file's passphrase from this file.",
     completion: .file())
@@ -199,7 +200,7 @@ struct PhraseOptions: ParsableArguments {
   static let usage = "[--phrase-fd N | --phrase-file PATH]"
 
   @Option(name: .customLong("phrase-fd"), help: "Read the recovery phrase from this descriptor.")
-  var fd: Int32?
+  var fd: GivenDescriptor?
   @Option(
     name: .customLong("phrase-file"), help: "Read the recovery phrase from this file.", completion: .file())
   var file: String?
@@ -222,18 +223,17 @@ struct PhraseOptions: ParsableArguments {
 
 extension Passphrase {
   fileprivate static func given(
-    fd: Int32?, file: String?, _ content: FileContent = .line
+    fd: GivenDescriptor?, file: String?, _ content: FileContent = .line
   ) throws -> Passphrase? {
-    let files = CommandSurroundings.current.files
     if let fd {
       let descriptor: Int32
-      do throws(SecretReadError) { descriptor = try files.inherited(fd) } catch {
+      do throws(SecretReadError) { descriptor = try fd.get() } catch {
         throw PassphraseError.unreadable(error)
       }
       return try Passphrase.read(descriptor: descriptor, content)
     }
     guard let file else { return nil }
-    let descriptor = files.open(file)
+    let descriptor = CommandSurroundings.current.files.open(file)
     guard descriptor >= 0 else { throw PassphraseError.unreadable(.cannotOpen(errno: errno)) }
     defer { close(descriptor) }
     return try Passphrase.read(descriptor: descriptor, content)
@@ -242,7 +242,7 @@ extension Passphrase {
   /// The same, with errors that say what could not be read.
   /// - Parameter option: the common beginning of the two options.
   fileprivate static func given(
-    fd: Int32?, file: String?, reading what: String, option: String
+    fd: GivenDescriptor?, file: String?, reading what: String, option: String
   ) throws -> Passphrase? {
     do { return try given(fd: fd, file: file) } catch let error as PassphraseError {
       throw Failure(passphrase: error, reading: what, option: option, file: file)
@@ -259,13 +259,13 @@ extension Passphrase {
 
   /// A PIN as it was typed.
   fileprivate static func givenPIN(
-    fd: Int32?, file: String?, reading what: String, option: String
+    fd: GivenDescriptor?, file: String?, reading what: String, option: String
   ) throws -> SharedSecretBytes? {
     guard let typed = try given(fd: fd, file: file, reading: what, option: option) else { return nil }
     return SharedSecretBytes(typed)
   }
 
-  fileprivate static func checkOneSource(fd: Int32?, file: String?) throws {
+  fileprivate static func checkOneSource(fd: GivenDescriptor?, file: String?) throws {
     if fd != nil, file != nil { throw ValidationError("give a descriptor or a file, not both") }
   }
 }

@@ -22,8 +22,8 @@ protocol CommandFiles: Sendable {
   /// Opens a file for reading.
   /// - Returns: a descriptor to close; negative when it cannot be opened, which `errno` explains.
   func open(_ path: String) -> Int32
-  /// A descriptor that was open before the command, such as standard input.
-  /// - Throws: `SecretReadError.cannotOpen` when there is none.
+  /// A descriptor that was open before the command, such as standard input. Ask before the command opens anything.
+  /// - Throws: `SecretReadError.cannotOpen` when there is none, or one that is not open for reading.
   func inherited(_ descriptor: Int32) throws(SecretReadError) -> Int32
   func exists(_ path: String) -> Bool
   /// Whether somebody else may read a file.

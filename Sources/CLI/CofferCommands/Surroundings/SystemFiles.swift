@@ -18,8 +18,10 @@ struct SystemFiles: CommandFiles {
   func inherited(_ descriptor: Int32) throws(SecretReadError) -> Int32 {
     if descriptor == STDIN_FILENO { return environment.streams.input }
     // Other descriptors of the process are those of other runs.
-    guard environment.ownsProcess else { throw .cannotOpen(errno: EBADF) }
-    return descriptor
+    guard environment.ownsProcess, let found = InheritedDescriptor(descriptor, for: .reading) else {
+      throw .cannotOpen(errno: EBADF)
+    }
+    return found.duplicate
   }
 
   func exists(_ path: String) -> Bool { unsafe access(path, F_OK) == 0 }

@@ -30,6 +30,9 @@ struct Call {
     }
   }
 
+  /// All values and operands.
+  var words: [String] { values.values.flatMap(\.self) + operands }
+
   func has(_ name: String) -> Bool { flags.contains(name) }
 
   /// The value of an option that can be given once.

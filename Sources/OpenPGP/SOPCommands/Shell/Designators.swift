@@ -29,7 +29,7 @@ struct InputDesignator {
     if let name = text.suffix(after: "@ENV:") {
       place = .variable(name)
     } else if let number = text.suffix(after: "@FD:") {
-      guard let descriptor = Self.descriptor(number, unusableMode: O_WRONLY) else {
+      guard let descriptor = Self.descriptor(number, for: .reading) else {
         throw Failure(.missingInput, "there is no descriptor '\(text)' open for reading")
       }
       place = .descriptor(descriptor)
@@ -43,11 +43,22 @@ struct InputDesignator {
     }
   }
 
-  /// The descriptor of that number, when it is open, and not in `unusableMode`.
-  static func descriptor(_ number: String, unusableMode: Int32) -> Int32? {
-    guard let descriptor = Int32(number), descriptor >= 0 else { return nil }
-    let flags = fcntl(descriptor, F_GETFL)
-    return flags >= 0 && flags & O_ACCMODE != unusableMode ? descriptor : nil
+  /// Refuses words that name a descriptor which is not open, whatever it would be used for. Later, a file of this
+  /// program's own could have the number: call it before anything is opened.
+  /// - Throws: 61.
+  static func checkDescriptors(in words: [String]) throws(Failure) {
+    for word in words {
+      guard let number = word.suffix(after: "@FD:"), descriptor(number, for: nil) == nil else { continue }
+      throw Failure(.missingInput, "there is no open descriptor '\(word)'")
+    }
+  }
+
+  /// The descriptor of that number, when it is open for that use.
+  fileprivate static func descriptor(_ number: String, for use: InheritedDescriptor.Use?) -> Int32? {
+    guard let descriptor = Int32(number), InheritedDescriptor.isOpen(descriptor, for: use) else {
+      return nil
+    }
+    return descriptor
   }
 
   static func unknownPrefix(_ text: String) -> Failure {
@@ -135,7 +146,7 @@ final class OutputDesignator {
     guard !text.isEmpty else { throw Failure(.missingArgument, "the name of an output is empty") }
     name = text
     if let number = text.suffix(after: "@FD:") {
-      guard let descriptor = InputDesignator.descriptor(number, unusableMode: O_RDONLY) else {
+      guard let descriptor = InputDesignator.descriptor(number, for: .writing) else {
         throw Failure(.missingInput, "there is no descriptor '\(text)' open for writing")
       }
       target = .descriptor(FileDescriptorSink(descriptor: descriptor))
