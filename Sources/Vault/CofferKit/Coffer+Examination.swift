@@ -9,6 +9,7 @@ internal import Keychains
 internal import ProtectedData
 internal import Secrets
 internal import Storage
+internal import Syncing
 internal import Vaults
 
 extension Coffer {
@@ -51,6 +52,7 @@ extension Coffer {
     try examineVault(&diagnosis)
     try examineIndex(&diagnosis, isDeep: isDeep)
     try examineCaptures(&diagnosis, isDeep: isDeep)
+    if isDeep { try examineAccount(&diagnosis) }
     if isDeep { try examineMessages(&diagnosis, progress) }
     return diagnosis
   }
@@ -103,6 +105,17 @@ extension Coffer {
     case .disk:
       diagnosis.add(
         .advice, "the disk failed at the search index, so messages are read one by one: see to the disk")
+    }
+  }
+
+  /// Opens what is kept of the account: its rows and the keys that they need.
+  fileprivate func examineAccount(_ diagnosis: inout Diagnosis) throws {
+    guard try account.exists() else { return }
+    try diagnosis.check("what is kept of the account") {
+      do { _ = try account.open() } catch KeychainError.secureEnclaveUnavailable {
+        return "the chip with the keys of the account does not answer, so what is kept of it was not opened"
+      }
+      return nil
     }
   }
 
@@ -241,6 +254,7 @@ extension Diagnosis {
     case let error as KeychainError: error.isDamage
     case KeybagError.corrupt, VaultError.corrupt, VaultError.dataTampered, VaultError.decryptionFailed:
       true
+    case SyncError.corrupt: true
     case CaptureError.corrupt, CaptureError.encryptionKeyNotFound, CaptureError.badSignature: true
     default: false
     }

@@ -15,7 +15,7 @@ public import Vaults
 
 /// A coffer's account.
 public struct AccountLink {
-  private let file: DatabaseFile
+  let file: DatabaseFile
   private let vault: Vault
   private let captures: CaptureStore
   private let items: AccountItems
@@ -124,42 +124,61 @@ public struct AccountLink {
   ///   - enclave: makes this device's keys.
   ///   - name: of this device, for lists.
   ///   - isAnother: whether another account may be at the place.
-  /// - Throws: `SyncError.hasAccount`, `.accountThere`, `.slotNotReadBack`, `.remote`; `Argon2idError`; `EnclaveError`.
+  /// - Throws: `SyncError.hasAccount`, `.accountThere`, `.accountBegun`, `.slotNotReadBack`, `.remote`; `Argon2idError`;
+  ///   `EnclaveError`; `StorageError.inUse` while another process writes.
   public func make(
     at remote: any Remote, _ place: RemotePlace, passphrase: borrowing Passphrase,
     words: borrowing RecoveryPhrase, costs: Argon2idParameters, enclave: any Enclave, name: String,
     isAnother: Bool = false
   ) throws -> Synchronizer {
-    guard try !exists() else { throw SyncError.hasAccount }
-    let there = try Self.asking { () throws(RemoteError) in try RemoteRequests.accounts(at: remote) }
-    guard there.isEmpty || isAnother else { throw SyncError.accountThere(there.count) }
-    // Items without a state are of an attempt that ended early.
-    try items.removeAll(enclaveOfKind)
-    var machine = DeviceMachine(
-      keys: try items.makeKeys(in: enclave), contents: VaultContents(vault, captures))
-    let secret = machine.randomSecret(AccountAddress.secretByteCount)
-    let (owner, now) = (machine.makeKeyPair(), UInt64(clamping: clock.now()))
-    let slots = try [AccountSecret(passphrase), AccountSecret(words)].map {
-      try NewSlot($0, urlSecret: secret, costs: costs, machine: machine)
+    let secrets = [AccountSecret(passphrase), AccountSecret(words)]
+    // Held over the requests, unlike in a run: of two who make an account in one coffer, one would have the keys and the
+    // other the rows.
+    return try file.withWriting {
+      guard try !exists() else { throw SyncError.hasAccount }
+      let there = try Self.asking { () throws(RemoteError) in try AccountsThere(at: remote) }
+      guard there.made.isEmpty || isAnother else { throw SyncError.accountThere(there.made.count) }
+      guard there.begun.isEmpty || isAnother else { throw SyncError.accountBegun }
+      // Items without a state are of an attempt that ended early.
+      try items.removeAll(enclaveOfKind)
+      var machine = DeviceMachine(
+        keys: try items.makeKeys(in: enclave), contents: VaultContents(vault, captures))
+      let secret = machine.randomSecret(AccountAddress.secretByteCount)
+      let (owner, now) = (machine.makeKeyPair(), UInt64(clamping: clock.now()))
+      let slots = try secrets.map { try NewSlot($0, urlSecret: secret, costs: costs, machine: machine) }
+      var made: [(slot: NewSlot, record: AccountSlotRecord)] = []
+      let history = History.found(
+        entry: entry(machine.keys, name: name), owner: owner, urlSecret: secret,
+        slots: { account, genesis, machine in
+          slots.map { slot in
+            let (record, entry) = slot.make(
+              owner: owner, account: account, anchor: genesis, at: now, machine: &machine)
+            made.append((slot, record))
+            return (entry, record.bytes())
+          }
+        }, on: &machine)
+      try machine.checkStep()
+      do {
+        for (slot, record) in made { try slot.writeAndReadBack(record, history.account, remote) }
+        if !isAnother { try checkIsAlone(history.account, remote) }
+      } catch {
+        // What cannot be deleted is the beginning of an account.
+        for (_, record) in made { try? remote.delete(NewSlot.name(of: record, in: history.account)) }
+        throw error
+      }
+      try items.save(PassphraseEquality(slot: made[0].record.id, file))
+      return try keep(history, machine, place, secret)
     }
-    var made: [(slot: NewSlot, record: AccountSlotRecord)] = []
-    let history = History.found(
-      entry: entry(machine.keys, name: name), owner: owner, urlSecret: secret,
-      slots: { account, genesis, machine in
-        slots.map { slot in
-          let (record, entry) = slot.make(
-            owner: owner, account: account, anchor: genesis, at: now, machine: &machine)
-          made.append((slot, record))
-          return (entry, record.bytes())
-        }
-      }, on: &machine)
-    try machine.checkStep()
-    for (slot, record) in made { try slot.writeAndReadBack(record, history.account, remote) }
-    try items.save(PassphraseEquality(slot: made[0].record.id, file))
-    return try keep(history, machine, place, secret)
   }
 
-  /// Stores a new account: first what its rows need, then the rows.
+  /// Another coffer may make an account at the same moment. Each shows itself by its slots before it looks for others, so
+  /// that of two at least one sees the other.
+  private func checkIsAlone(_ account: AccountID, _ remote: any Remote) throws {
+    let now = try Self.asking { () throws(RemoteError) in try AccountsThere(at: remote) }
+    guard now.begun.isSubset(of: [account]) else { throw SyncError.accountBegun }
+  }
+
+  /// Stores a new account: first what its rows need, then the rows. The caller has the writer's lock.
   private func keep(
     _ history: History, _ machine: DeviceMachine, _ place: RemotePlace, _ secret: SharedSecretBytes
   ) throws -> Synchronizer {
@@ -171,9 +190,7 @@ public struct AccountLink {
     var state = SyncState()
     state.local = history.localState()
     let objects = history.takeNewObjects()
-    try file.withWriting {
-      try file.write(.account) { try store.save(&state, objects: objects, contents: machine.contents, $0) }
-    }
+    try file.write(.account) { try store.save(&state, objects: objects, contents: machine.contents, $0) }
     return Synchronizer(
       file: file, vault: vault, items: items, store: store, clock: clock, machine: machine, history: history,
       state: state, storedEpochs: history.epochKeys.count)
@@ -208,8 +225,7 @@ public struct AccountLink {
     choice: (OwnerForkView) throws -> ControlID? = { _ in nil },
     progress: (SyncReport) -> Bool = { _ in true }
   ) throws -> (synchronizer: Synchronizer, report: SyncReport) {
-    // A join that was killed before this device was added left an account that it has no part in.
-    if try exists(), try open().history.knowsThisDevice { throw SyncError.hasAccount }
+    try checkMayJoin()
     let slot = try opened ?? Self.openSlot(at: remote, address, with: secret)
     let synchronizer = try begin(address, enclave: enclave, name: name)
     do {
@@ -220,20 +236,31 @@ public struct AccountLink {
       if isOwn == false { try synchronizer.noteOtherPassphrase() }
       return (synchronizer, report)
     } catch {
-      // A coffer that did not get in has no account; what it took stays.
-      if !synchronizer.history.isMember { try? forget() }
+      // A coffer that did not get in has no account; what it took stays. If another process has begun to join meanwhile,
+      // the account is that one's.
+      if !synchronizer.history.isMember { try? synchronizer.alone { try forget() } }
       throw error
     }
   }
 
-  /// A device with new keys that knows of its account only the card.
+  /// A join that was killed before this device was added left an account that it has no part in.
+  private func checkMayJoin() throws {
+    if try exists(), try !open().mayAsk { throw SyncError.hasAccount }
+  }
+
+  /// A device with new keys that knows of its account only the card. Of two who begin at once, the later one goes on; the
+  /// other one's next step is `SyncError.busy`.
+  /// - Throws: `SyncError.hasAccount` when this coffer belongs to an account meanwhile.
   func begin(_ address: AccountAddress, enclave: any Enclave, name: String) throws -> Synchronizer {
-    try forget()
-    let machine = DeviceMachine(
-      keys: try items.makeKeys(in: enclave), contents: VaultContents(vault, captures))
-    let entry = entry(machine.keys, name: name)
-    return try keep(
-      History(joining: address.account, entry: entry), machine, address.place, address.secret)
+    try file.withWriting {
+      try checkMayJoin()
+      try forget()
+      let machine = DeviceMachine(
+        keys: try items.makeKeys(in: enclave), contents: VaultContents(vault, captures))
+      let entry = entry(machine.keys, name: name)
+      return try keep(
+        History(joining: address.account, entry: entry), machine, address.place, address.secret)
+    }
   }
 
   /// Opens the account without joining it and without writing anything, here or there. Between continuations of the account

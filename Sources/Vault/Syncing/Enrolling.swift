@@ -6,6 +6,7 @@
 public import Enclaves
 internal import Histories
 internal import Secrets
+internal import Storage
 public import Remotes
 
 extension AccountLink {
@@ -22,7 +23,9 @@ extension AccountLink {
     at remote: any Remote, _ address: AccountAddress, enclave: any Enclave, name: String
   ) throws -> Synchronizer {
     try Self.checkIsThere(at: remote, address)
-    let synchronizer = try waiting(for: address) ?? begin(address, enclave: enclave, name: name)
+    let synchronizer = try file.withWriting {
+      try waiting(for: address) ?? begin(address, enclave: enclave, name: name)
+    }
     try synchronizer.askToJoin(at: remote)
     return synchronizer
   }

@@ -49,12 +49,15 @@ struct NewSlot {
     return (record, entry)
   }
 
+  /// The name of a slot's object at the place.
+  static func name(of record: AccountSlotRecord, in account: AccountID) -> String {
+    Hexadecimal.text(account.bytes) + "/" + ObjectName.slot(ObjectHash(hashing: record.bytes())).path
+  }
+
   /// Puts the slot's object to the place, gets it back and opens it.
   /// - Throws: `SyncError.slotNotReadBack`, `.remote`.
   func writeAndReadBack(_ record: AccountSlotRecord, _ account: AccountID, _ remote: any Remote) throws {
-    let bytes = record.bytes()
-    let name =
-      Hexadecimal.text(account.bytes) + "/" + ObjectName.slot(ObjectHash(hashing: bytes)).path
+    let (bytes, name) = (record.bytes(), Self.name(of: record, in: account))
     let back: [UInt8]?
     do throws(RemoteError) {
       try remote.put(name, bytes)

@@ -72,17 +72,25 @@ struct RemoteRequests: Sendable {
       return .done
     }
   }
+}
 
-  /// The accounts that are at a place, by their folders.
-  static func accounts(at remote: any Remote) throws(RemoteError) -> Set<AccountID> {
-    var accounts: Set<AccountID> = []
+/// The accounts that are at a place, by their folders.
+struct AccountsThere {
+  /// Those that a run has sent something of.
+  private(set) var made: Set<AccountID> = []
+  /// These, and those that have anything there: a slot is the first object of an account.
+  private(set) var begun: Set<AccountID> = []
+
+  init(at remote: any Remote) throws(RemoteError) {
+    var (made, begun): (Set<AccountID>, Set<AccountID>) = ([], [])
     try remote.list("") { object in
       guard
         let account = object.name.split(separator: "/").first.flatMap({ Hexadecimal.bytes($0.utf8) }).flatMap(
           { AccountID($0) })
       else { return }
-      if object.name.dropFirst(2 * AccountID.byteCount).hasPrefix("/control/") { accounts.insert(account) }
+      begun.insert(account)
+      if object.name.dropFirst(2 * AccountID.byteCount).hasPrefix("/control/") { made.insert(account) }
     }
-    return accounts
+    (self.made, self.begun) = (made, begun)
   }
 }

@@ -14,6 +14,8 @@ public enum SyncError: Error, Equatable, Sendable {
   case hasAccount
   /// There is an account at the place; nothing was written.
   case accountThere(Int)
+  /// There is the beginning of another account at the place: somebody is making it, or that did not come to its end.
+  case accountBegun
   /// What is kept of the account is damaged, or some of it is missing.
   case corrupt
   /// Another process synchronises this coffer.

@@ -23,8 +23,8 @@ extension Synchronizer {
     try alone {
       history.moveToAnotherRemote()
       try save([])
+      try items.save(place)
     }
-    try items.save(place)
   }
 
   /// The secret of the card in force. One that another device has made is in this device's last envelope.

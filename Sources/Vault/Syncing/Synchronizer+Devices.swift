@@ -99,26 +99,38 @@ extension Synchronizer {
     default: throw before.remoteError.map { SyncError.remote($0) } ?? SyncError.refused(before.outcome)
     }
     let former = machine
-    let pair = former.keys.pair.other
-    // Of an attempt that ended early.
-    try items.removeKeys(pair) { _ in enclave }
-    let keys = try items.makeKeys(in: enclave, as: pair)
-    let entry = DeviceEntry(
-      id: DeviceID(beginningOf: machine.random(DeviceID.byteCount)), signingKey: keys.signing.publicKey,
-      agreementKey: keys.agreement.publicKey, level: keys.level, name: name ?? history.deviceName,
-      replaces: history.device)
-    machine = DeviceMachine(keys: keys, contents: contents)
-    do {
-      let (outcome, _) = try change(.rejoin(entry), with: slot, choice)
-      guard history.device == entry.id else { throw SyncError.refused(outcome) }
-    } catch {
-      guard history.device != entry.id else { throw error }
-      machine = former
-      try items.removeKeys(pair) { _ in enclave }
-      throw error
+    var outcome = try renew(in: enclave, name: name, with: slot)
+    // Nobody else waits while the user chooses.
+    if outcome == .ownerForked, try settleForks(with: slot, choice) {
+      outcome = try renew(in: enclave, name: name, with: slot)
     }
+    guard machine.keys.pair != former.keys.pair else { throw SyncError.refused(outcome) }
     let report = try run(.sync, at: remote, progress: progress)
-    try items.removeKeys(former.keys.pair) { _ in former.keys.enclave }
+    // Another process that rejoins after this has its keys where these were.
+    try alone { try items.removeKeys(former.keys.pair) { _ in former.keys.enclave } }
     return report
+  }
+
+  /// Makes new keys, and lets this device go on with them under a new identifier; without that, nothing is changed. Nobody
+  /// else writes meanwhile, who would make such keys too.
+  private func renew(in enclave: any Enclave, name: String?, with slot: OpenedSlot) throws -> Outcome {
+    try alone {
+      let former = machine
+      let pair = former.keys.pair.other
+      // Of an attempt that ended early.
+      try items.removeKeys(pair) { _ in enclave }
+      let keys = try items.makeKeys(in: enclave, as: pair)
+      let entry = DeviceEntry(
+        id: DeviceID(beginningOf: machine.random(DeviceID.byteCount)), signingKey: keys.signing.publicKey,
+        agreementKey: keys.agreement.publicKey, level: keys.level, name: name ?? history.deviceName,
+        replaces: history.device)
+      machine = DeviceMachine(keys: keys, contents: contents)
+      let outcome = Result { try change(.rejoin(entry), with: slot) }
+      if history.device != entry.id {
+        machine = former
+        try items.removeKeys(pair) { _ in enclave }
+      }
+      return try outcome.get()
+    }
   }
 }

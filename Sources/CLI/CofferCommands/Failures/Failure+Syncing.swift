@@ -23,6 +23,11 @@ extension Failure {
         count == 1
           ? "there is an account at this place already" : "there are \(count) accounts at this place already",
         hint: "'coffer remote join' joins one with its card; --another makes another one")
+    case .accountBegun:
+      self.init(
+        .inUse, "account_there",
+        "there is the beginning of an account at this place: another coffer is making it, or has not come to the end",
+        hint: "try again when that is done; if nobody is, --another makes one beside it")
     case .corrupt:
       self.init(
         .corrupt, "account_corrupt", "what this coffer keeps of its account is damaged",
