@@ -121,8 +121,13 @@ extension MailView {
     let isPipe = !Terminal.isOutputTerminal && !(context.isJSON && wishes.output == nil)
     let path = wishes.output.flatMap { $0 == "-" ? nil : $0 }
     let index = try wishes.part.map { try part($0, wantsSigned: wishes.wantsSigned) }
-    let saving = try wishes.folder.map { try MailParts.paths(content.shown.attachments, of: content, in: $0) }
+    let saving = try wishes.folder.map { try PartFiles(content.shown.attachments, of: content, in: $0) }
     let isScreen = !isPipe && path == nil && !context.isJSON
+    // Before anything else comes out, which could not be taken back; if that fails, they are.
+    try saving?.write { place in
+      content.bytes.withBytes { content.tree.content(of: content.shown.attachments[place], in: $0) }
+    }
+    try saving?.claimNames()
     tellHeading(verdict, isScreen: isScreen && index == nil)
     var output: String?
     if let index {
@@ -152,12 +157,8 @@ extension MailView {
       }
       tell(content.shown.attachments)
     }
-    if let saving, let folder = wishes.folder {
-      try MailParts.save(in: folder, as: saving, context) { place in
-        content.bytes.withBytes { content.tree.content(of: content.shown.attachments[place], in: $0) }
-      }
-    }
-    return (output, saving)
+    saving?.keep(context)
+    return (output, saving?.paths)
   }
 
   private var coverageWords: String { content.isSigned ? "all of it signed" : "nothing of it signed" }

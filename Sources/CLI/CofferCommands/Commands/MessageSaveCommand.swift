@@ -39,9 +39,11 @@ struct MessageSaveCommand: CofferCommand {
       let stored = try StoredParts(metadata, content)
       let chosen = try chosen(stored)
       let names = PartName.distinct(chosen.map { PartName.cleaned($0.name ?? "", number: $0.number) })
-      let paths = try MailParts.free(names, in: directory, hint: "name another folder")
-      try MailParts.save(in: directory, as: paths, context) { stored.bytes(of: chosen[$0], in: content) }
-      return paths
+      let files = try PartFiles(names, in: directory, hint: "name another folder")
+      try files.write { stored.bytes(of: chosen[$0], in: content) }
+      try files.claimNames()
+      files.keep(context)
+      return files.paths
     }
     if context.isJSON { JSON.print(["saved": paths]) }
   }

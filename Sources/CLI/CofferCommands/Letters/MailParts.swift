@@ -74,56 +74,87 @@ enum PartName {
   private static let extensionByteCountLimit = 16
 }
 
-enum MailParts {
-  /// The files that parts of a mail become in a folder.
+/// The files that parts of a mail become: all of them get their names, or none does.
+final class PartFiles {
+  /// Where they go, in their order.
+  let paths: [String]
+  private let folder: String
+  private let hint: String
+  private var isMade = false
+  private var files: [(file: AtomicFileSink, byteCount: Int)] = []
+  private var isKept = false
+
+  /// The files that parts of a mail become in a folder. Nothing is written yet.
   /// - Throws: `Failure` if one of the names is taken.
-  static func paths(_ parts: [Int], of content: MailContent, in folder: String) throws -> [String] {
+  convenience init(_ parts: [Int], of content: MailContent, in folder: String) throws {
     let names = parts.map { index in
       let number = content.tree.number(of: index) ?? 0
       return PartName.cleaned(content.tree.parts[index].name ?? "", number: number)
     }
-    return try free(PartName.distinct(names), in: folder, hint: "--save-parts DIR takes another folder")
+    try self.init(PartName.distinct(names), in: folder, hint: "--save-parts DIR takes another folder")
   }
 
-  /// The paths of files with these names in a folder.
+  /// - Parameter hint: what to do when a name is taken.
   /// - Throws: `Failure` if one of the names is taken.
-  static func free(_ names: [String], in folder: String, hint: String) throws -> [String] {
-    let paths = names.map { (folder.hasSuffix("/") ? folder : folder + "/") + $0 }
+  init(_ names: [String], in folder: String, hint: String) throws {
+    self.folder = try CommandSurroundings.current.files.path(folder)
+    self.hint = hint
+    paths = names.map { (folder.hasSuffix("/") ? folder : folder + "/") + $0 }
     for path in paths where CommandSurroundings.current.files.exists(path) {
-      var failure = Failure(openPGP: .inputOutput(errno: EEXIST), writing: path)
-      failure.hint = hint
-      throw failure
+      throw failure(.inputOutput(errno: EEXIST), path)
     }
-    return paths
   }
 
-  /// Writes files into a folder, which is made if it is not there. None gets its name before all are on the disk.
-  /// - Parameter bytes: the content of the file at this place among `paths`.
-  static func save(
-    in folder: String, as paths: [String], _ context: CommandContext, bytes: (Int) -> SecretBytes
-  ) throws {
-    let folder = try CommandSurroundings.current.files.path(folder)
-    if unsafe mkdir(folder, 0o700) != 0, errno != EEXIST {
-      throw Failure(openPGP: .inputOutput(errno: errno), writing: folder)
-    }
-    var files: [(file: AtomicFileSink, path: String, byteCount: Int)] = []
+  /// What has its name goes again, and so does a folder that was made for it.
+  deinit {
+    if isKept { return }
+    for (file, _) in files { file.retract() }
+    files.removeAll()
+    if isMade { unsafe rmdir(folder) }
+  }
+
+  /// Writes the files to the disk, still without their names, into the folder, which is made if it is not there.
+  /// - Parameter bytes: the content of the file at this place among ``paths``.
+  func write(_ bytes: (Int) -> SecretBytes) throws {
+    isMade = unsafe mkdir(folder, 0o700) == 0
+    guard isMade || errno == EEXIST else { throw failure(.inputOutput(errno: errno), folder) }
     for (place, path) in paths.enumerated() {
       let bytes = bytes(place)
       do throws(OpenPGPError) {
         let file = try AtomicFileSink(path: path)
         try bytes.withBytes { (span) throws(OpenPGPError) in try file.write(span) }
-        files.append((file, path, bytes.count))
+        try file.sync()
+        files.append((file, bytes.count))
       } catch {
-        throw Failure(openPGP: error, writing: path)
+        throw failure(error, path)
       }
     }
-    for (file, path, byteCount) in files {
-      do throws(OpenPGPError) { try file.commit() } catch { throw Failure(openPGP: error, writing: path) }
-      context.remark("\(path)" + "\t" + "\(ByteCount.text(byteCount))")
+  }
+
+  /// Gives the files their names. Until ``keep(_:)`` is called, they may lose them again.
+  func claimNames() throws {
+    Interruption.catchOnce()
+    for (file, path) in zip(files.map(\.file), paths) {
+      guard !Interruption.isRequested else { throw Failure.interrupted("nothing was written") }
+      do throws(OpenPGPError) { try file.commit() } catch { throw failure(error, path) }
+    }
+  }
+
+  /// From here on the files stay. Says what they are.
+  func keep(_ context: CommandContext) {
+    isKept = true
+    for (path, file) in zip(paths, files) {
+      context.remark("\(path)" + "\t" + "\(ByteCount.text(file.byteCount))")
     }
     for path in paths where PartName.isProgram(path) {
       context.remark(
         "\(LetterWords.quoted((path as NSString).lastPathComponent)) is a program, not a document")
     }
+  }
+
+  private func failure(_ error: OpenPGPError, _ path: String) -> Failure {
+    var failure = Failure(openPGP: error, writing: path)
+    if case .inputOutput(EEXIST) = error { failure.hint = hint }
+    return failure
   }
 }

@@ -106,7 +106,9 @@ public final class AtomicFileSink: ByteSink {
 
   /// - Throws: ``OpenPGPError/inputOutput(errno:)``, with EEXIST when there is something at `path`.
   public init(path: String) throws(OpenPGPError) {
-    guard unsafe access(path, F_OK) != 0 else { throw .inputOutput(errno: EEXIST) }
+    // Also a link that leads nowhere has the name.
+    var status = stat()
+    guard unsafe lstat(path, &status) != 0 else { throw .inputOutput(errno: EEXIST) }
     self.path = path
     let directory = path.lastIndex(of: "/").map { String(path[...$0]) } ?? "./"
     self.directory = directory
@@ -157,7 +159,8 @@ public final class AtomicFileSink: ByteSink {
   }
 
   /// Writes everything to the disk and gives the file its name. Without it nothing remains.
-  /// - Throws: ``OpenPGPError/inputOutput(errno:)``, with EEXIST when there is something at the path by now.
+  /// - Throws: ``OpenPGPError/inputOutput(errno:)``, with EEXIST when there is something at the path by now. Then nothing
+  ///   of it has the name.
   public func commit() throws(OpenPGPError) {
     try sync()
     // A link is made only where nothing is; renaming would replace a file that was made there meanwhile.
@@ -171,6 +174,17 @@ public final class AtomicFileSink: ByteSink {
       guard unsafe coffer_name_unnamed(descriptor, path) == 0 else { throw .inputOutput(errno: errno) }
     }
     isCommitted = true
+    do throws(OpenPGPError) { try syncFolder() } catch {
+      retract()
+      throw error
+    }
+  }
+
+  /// Takes the name away again, if the file has it: nothing of it is left then.
+  public func retract() { if isCommitted { unsafe unlink(path) } }
+
+  /// Makes the name durable.
+  private func syncFolder() throws(OpenPGPError) {
     let folder = unsafe open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     guard folder >= 0 else { throw .inputOutput(errno: errno) }
     defer { close(folder) }
