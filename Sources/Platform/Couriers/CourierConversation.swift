@@ -94,7 +94,7 @@ final class CourierConversation: Sendable {
     _ = try isSent.get()
     if let answer = try asker.wait(unless: isCancelled) { return answer }
     end(.serviceUnreachable)
-    shutDown(SHUT_RDWR)
+    stop()
     throw .serviceUnreachable
   }
 
@@ -123,7 +123,7 @@ final class CourierConversation: Sendable {
   /// What an answer that does not fit its request is; it is the last that is heard.
   func reject() -> RemoteError {
     end(.courier(.invalid))
-    shutDown(SHUT_RDWR)
+    stop()
     return .courier(.invalid)
   }
 
@@ -141,6 +141,16 @@ final class CourierConversation: Sendable {
     }
     var status: Int32 = 0
     while unsafe waitpid(process, &status, 0) < 0 && errno == EINTR {}
+  }
+
+  /// Ends the process without waiting for it: this one may end before the reader does that. Until the socket is closed,
+  /// nobody has asked for the process's status, and no other one has its number.
+  private func stop() {
+    isOpen.withLock {
+      guard $0 else { return }
+      kill(process, SIGKILL)
+      shutdown(socket.descriptor, Int32(SHUT_RDWR))
+    }
   }
 
   private func shutDown(_ how: Int) {

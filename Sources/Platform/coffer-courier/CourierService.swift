@@ -52,6 +52,8 @@ final class CourierService: Sendable {
   private let sending = Mutex<Void>(())
   private let queue: RequestQueue
   private let threadCount: Int
+  /// Whether something goes on that only the end of the process ends.
+  private let mustEnd: @Sendable () -> Bool
 
   /// Whether the other process has ended the conversation; then nothing is repeated.
   final class Ending: Sendable {
@@ -83,15 +85,16 @@ final class CourierService: Sendable {
     let retries = CourierRetries(firstSeconds: Double(limits.firstPauseMilliseconds) / 1_000) {
       ending.wait($0)
     }
-    remote =
-      switch opening.place {
-      case .s3(let place):
-        S3Remote(
-          place, transport: CurlTransport(place, limits), retries: retries, now: { Int64(time(nil)) })
-      case .postgreSQL(let place):
-        PostgreSQLRemote(
-          account: place.account, transport: LibpqTransport(place, limits), retries: retries)
-      }
+    switch opening.place {
+    case .s3(let place):
+      remote = S3Remote(
+        place, transport: CurlTransport(place, limits), retries: retries, now: { Int64(time(nil)) })
+      mustEnd = { false }
+    case .postgreSQL(let place):
+      let transport = LibpqTransport(place, limits)
+      remote = PostgreSQLRemote(account: place.account, transport: transport, retries: retries)
+      mustEnd = { transport.mustEnd }
+    }
   }
 
   /// Serves until the socket ends, or has what is not a request. Then what was read is carried out.
@@ -124,7 +127,11 @@ final class CourierService: Sendable {
     while let (number, request) = queue.take() {
       let frame = answer(request).frame(number: number)
       // When the other process is gone, the request was carried out anyway.
-      sending.withLock { _ in _ = socket.send(frame.rawSpan) }
+      sending.withLock { _ in
+        _ = socket.send(frame.rawSpan)
+        // The others are asked for again, of another process.
+        if mustEnd() { _exit(1) }
+      }
       queue.done()
     }
   }

@@ -81,6 +81,11 @@ final class CurlTransport: HTTPTransport {
   /// For a name, a connection and TLS, at most. Three attempts of a name server and of TCP fit into it.
   private static let connectSeconds = 20
 
+  /// Fewer bytes a second are no progress. No line is so slow, even for four requests at once, unless it is limited.
+  private var lowestBytesPerSecond: Int {
+    [limits.up, limits.down].filter { $0 > 0 }.reduce(64) { min($0, max(1, Int(clamping: $1 / 2))) }
+  }
+
   private func configure(_ handle: UnsafeMutableRawPointer) {
     let stall = Int(limits.stallSeconds)
     unsafe set(handle, CURLOPT_NOSIGNAL, 1)
@@ -93,8 +98,8 @@ final class CurlTransport: HTTPTransport {
     unsafe set(handle, CURLOPT_BUFFERSIZE, limits.down == 0 ? 256 << 10 : 16 << 10)
     unsafe set(handle, CURLOPT_UPLOAD_BUFFERSIZE, 256 << 10)
     unsafe set(handle, CURLOPT_CONNECTTIMEOUT, min(stall, Self.connectSeconds))
-    // Not one byte a second, on average over that time.
-    unsafe set(handle, CURLOPT_LOW_SPEED_LIMIT, 1)
+    // On average over that time; a server that sends a byte now and then would hold a request for ever.
+    unsafe set(handle, CURLOPT_LOW_SPEED_LIMIT, lowestBytesPerSecond)
     unsafe set(handle, CURLOPT_LOW_SPEED_TIME, stall)
     unsafe set(handle, CURLOPT_MAX_SEND_SPEED_LARGE, size: limits.up)
     unsafe set(handle, CURLOPT_MAX_RECV_SPEED_LARGE, size: limits.down)

@@ -22,6 +22,7 @@ internal import Secrets
 final class LibpqConnection: @unchecked Sendable {
   private let connection: OpaquePointer
   private let stallSeconds: Int
+  private let deadline: LoginDeadline
   private var prepared: Set<PostgreSQLStatement> = []
   /// Whether the server has warned during the statement.
   private var isWarned = false
@@ -29,6 +30,9 @@ final class LibpqConnection: @unchecked Sendable {
   /// For TCP, TLS and the login, at most. Looking the name up comes on top, as long as the system's resolver
   /// takes.
   private static let connectSeconds = 20
+  /// For a statement and its answer, at most: six hours for an object of 64 MiB on the slowest line. A server that sends a
+  /// byte now and then would hold a request for ever.
+  private static let answerSeconds = 6 * 3_600
   /// Where Debian, Fedora and others have the authorities of the system in one file.
   private static let authorities = [
     "/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt", "/etc/ssl/ca-bundle.pem",
@@ -38,8 +42,12 @@ final class LibpqConnection: @unchecked Sendable {
   private static let byteCountLimit = RemoteObject.byteCountLimit + 1 << 20
 
   /// Connects.
-  init(_ place: PostgreSQLPlace, stallSeconds: Int) throws(PostgreSQLTransportError) {
+  /// - Parameter deadline: is told how long the login may take.
+  init(
+    _ place: PostgreSQLPlace, stallSeconds: Int, deadline: LoginDeadline
+  ) throws(PostgreSQLTransportError) {
     self.stallSeconds = stallSeconds
+    self.deadline = deadline
     guard let connection = unsafe Self.begin(place) else { throw .unreachable }
     unsafe self.connection = unsafe connection
     // In place of the texts of errors there are their codes.
@@ -125,7 +133,10 @@ final class LibpqConnection: @unchecked Sendable {
   }
 
   private func connect(_ place: PostgreSQLPlace) throws(PostgreSQLTransportError) {
-    let end = Self.now() + min(stallSeconds, Self.connectSeconds)
+    let seconds = min(stallSeconds, Self.connectSeconds)
+    let end = Self.now() + seconds
+    deadline.begin(seconds: seconds)
+    defer { deadline.end() }
     var wanted = PGRES_POLLING_WRITING
     var last = unsafe PQstatus(connection)
     let hasPin = place.isEncrypted && place.pin != nil
@@ -210,23 +221,24 @@ final class LibpqConnection: @unchecked Sendable {
     guard isSent == 1 else { throw .interrupted }
     // Row by row, so that a server cannot fill the memory with many.
     _ = unsafe PQsetSingleRowMode(connection)
+    let end = Self.now() + Self.answerSeconds
     while true {
       let rest = unsafe PQflush(connection)
       guard rest >= 0 else { throw .interrupted }
       if rest == 0 { break }
       // The server may say something before it has read everything.
-      guard wait(POLLIN | POLLOUT, seconds: stallSeconds), unsafe PQconsumeInput(connection) == 1 else {
-        throw .interrupted
-      }
+      guard wait(POLLIN | POLLOUT, seconds: min(stallSeconds, end - Self.now())),
+        unsafe PQconsumeInput(connection) == 1
+      else { throw .interrupted }
     }
     var rows: [[[UInt8]?]] = []
     var byteCount = 0
     var error: PostgreSQLTransportError?
     while true {
       while unsafe PQisBusy(connection) == 1 {
-        guard wait(POLLIN, seconds: stallSeconds), unsafe PQconsumeInput(connection) == 1 else {
-          throw .interrupted
-        }
+        guard wait(POLLIN, seconds: min(stallSeconds, end - Self.now())),
+          unsafe PQconsumeInput(connection) == 1
+        else { throw .interrupted }
       }
       guard let result = unsafe LibpqResult(PQgetResult(connection)) else { break }
       guard result.isExpected else { throw .invalid }

@@ -12,6 +12,10 @@ final class LibpqTransport: PostgreSQLTransport {
   private let place: PostgreSQLPlace
   private let stallSeconds: Int
   private let idle = Mutex<[LibpqConnection]>([])
+  private let hasGivenUp = Atomic(false)
+
+  /// Whether a login was given up that still computes. The process is to end then.
+  var mustEnd: Bool { hasGivenUp.load(ordering: .acquiring) }
 
   init(_ place: PostgreSQLPlace, _ limits: CourierLimits) {
     self.place = place
@@ -28,7 +32,16 @@ final class LibpqTransport: PostgreSQLTransport {
         idle.withLock { $0 = [] }
       }
     }
-    return try rows(statement, parameters, on: LibpqConnection(place, stallSeconds: stallSeconds))
+    return try rows(statement, parameters, on: connection())
+  }
+
+  private func connection() throws(PostgreSQLTransportError) -> LibpqConnection {
+    guard !mustEnd, let made = Login.connection(place, stallSeconds: stallSeconds) else {
+      hasGivenUp.store(true, ordering: .releasing)
+      // Not repeated.
+      throw .invalid
+    }
+    return try made.get()
   }
 
   /// - Parameter connection: is kept if it can be used again.

@@ -37,5 +37,6 @@ guard step == 0 else {
   let answer = CourierAnswer.notConfined(step: step, code: errno)
   end(channel.send(answer.frame(number: 0).rawSpan))
 }
+guard HangUpWatch.begin(channel) else { end(false) }
 guard channel.send(CourierAnswer.ready.frame(number: 0).rawSpan) else { end(false) }
 end(CourierService(channel, opening).run())

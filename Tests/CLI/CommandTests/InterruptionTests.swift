@@ -98,6 +98,37 @@ struct InterruptionTests {
   }
 
   @Test(
+    "A signal before a service has answered anything ends with 130 and words, and the courier goes too",
+    arguments: signals)
+  func silentService(signal: Int32) throws {
+    let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+    defer { close(listener) }
+    var address = sockaddr_in()
+    address.sin_family = sa_family_t(AF_INET)
+    address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+    var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+    withUnsafeMutablePointer(to: &address) { address in
+      address.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
+        #expect(bind(listener, address, length) == 0 && listen(listener, 1) == 0)
+        #expect(getsockname(listener, address, &length) == 0)
+      }
+    }
+    let port = UInt16(bigEndian: address.sin_port)
+    try place.write("postgresql://user:pw@127.0.0.1:\(port)/db/acct?tls=off", to: "url")
+    let check = try Running(["remote", "check", "--url-file", "url"], in: place)
+    let connection = accept(listener, nil, nil)
+    defer { close(connection) }
+    check.send(signal)
+    let (status, isExit, output, error) = try check.end()
+    #expect(isExit && status == 130 && output.isEmpty, "\(status) \(error)")
+    #expect(
+      error == "coffer: interrupted; the service of the place was not waited for\nhint: run the same again\n")
+    // What it has said until then, and then its end.
+    var byte: UInt8 = 0
+    while recv(connection, &byte, 1, 0) == 1 {}
+  }
+
+  @Test(
     "A signal while a message is awaited ends with 130 and words, and nothing is stored", arguments: signals)
   func waitingAdd(signal: Int32) throws {
     fifo("in")

@@ -110,8 +110,10 @@ extension AuditLog.Event {
 }
 
 extension RemotePlace {
-  /// The remote at this place. After Control-C, nobody waits for a service that does not answer.
+  /// The remote at this place. After Control-C, nobody waits for a service that does not answer: from here on, the first
+  /// signal is a request.
   func reached(limits: CourierRemote.Limits = CourierRemote.Limits()) throws(RemoteError) -> any Remote {
+    if case .folder = self {} else { Interruption.catchOnce() }
     var limits = limits
     limits.executable = CommandRun.current.environment.executable
     let surroundings = CommandSurroundings.current

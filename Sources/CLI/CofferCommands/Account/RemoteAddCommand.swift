@@ -75,6 +75,7 @@ struct RemoteAddCommand: CofferCommand {
     let words = try context.words(phrase, "recovery phrase of this coffer", wrong: Self.wrongWords) {
       try coffer.opens($0)
     }
+    Interruption.catchOnce()
     let synchronizer = try coffer.account.make(
       at: remote, place, passphrase: passphrase, words: words,
       costs: CommandRun.current.environment.accountCosts,

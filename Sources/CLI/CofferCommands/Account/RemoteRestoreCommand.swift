@@ -90,9 +90,12 @@ struct RemoteRestoreCommand: CofferCommand {
     let address = try card.address(context)
     let remote = try address.place.reached()
     try AccountLink.checkIsThere(at: remote, address)
+    try Interruption.letGo()
     var slot: OpenedSlot?
     let opens = { (secret: AccountSecret) in
+      Interruption.catchOnce()
       slot = try AccountLink.slot(at: remote, address, with: secret)
+      try Interruption.letGo()
       return slot != nil
     }
     let (coffer, secret, isOwn) =

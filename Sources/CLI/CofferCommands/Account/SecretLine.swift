@@ -74,6 +74,7 @@ struct NewPlaceOptions: ParsableArguments {
     do {
       let remote = try place.reached()
       _ = try remote.stat("coffer/probe")
+      try Interruption.letGo()
       return (place, remote)
     } catch RemoteError.unreachable {
       guard case .folder(let path) = place, let name = path.split(separator: "/").last else {

@@ -10,6 +10,9 @@ extension Failure {
       self.init(
         .remote, "remote_unreachable", "the folder of the place is not there",
         hint: "plug in or mount the disk; do not make the folder where a disk belongs")
+    // Nobody waited for an answer.
+    case .serviceUnreachable where Interruption.isRequested:
+      self = .interrupted("the service of the place was not waited for", hint: "run the same again")
     case .serviceUnreachable:
       self.init(
         .remote, "remote_unreachable", "the service of the place does not answer",

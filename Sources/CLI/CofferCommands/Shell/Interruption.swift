@@ -24,6 +24,10 @@ enum Interruption {
   @discardableResult
   static func catchOnce() -> Int32? { current.catchOnce() }
 
+  /// Lets signals act as usual again, before somebody is asked.
+  /// - Throws: a failure when there was one.
+  static func letGo() throws { try current.letGo() }
+
   /// Waits so long, or until a signal that ``catchOnce()`` made a request.
   static func wait(milliseconds: Int32) { current.wait(milliseconds: milliseconds) }
 
@@ -114,6 +118,14 @@ package final class RunInterruption: Sendable {
     if isFirst, isRequested, ends.writing >= 0 { _ = unsafe write(ends.writing, "!", 1) }
     install()
     return ends.reading >= 0 ? ends.reading : nil
+  }
+
+  fileprivate func letGo() throws {
+    guard !isRequested else { throw Failure.interrupted("nothing was changed") }
+    let caught = caught.exchange(0, ordering: .acquiringAndReleasing)
+    for number in Self.signals where caught & 1 << number != 0 { signal(number, SIG_DFL) }
+    // One that came between.
+    guard !isRequested else { throw Failure.interrupted("nothing was changed") }
   }
 
   fileprivate func wait(milliseconds: Int32) {
