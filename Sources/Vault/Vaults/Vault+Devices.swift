@@ -130,7 +130,8 @@ extension Vault {
         case .set(let id, let standing):
           let row = try Self.row(id, transaction)
           guard row.standing != standing else { continue }
-          let mark = RowMark(row.message, standing, since: standing == .shown ? 0 : now)
+          let time = standing == .removed ? try Self.timeOfRemoval(now, transaction) : now
+          let mark = RowMark(row.message, standing, since: standing == .shown ? 0 : time)
           try self.mark(row, mark, &state, &hash, keys, transaction)
         }
       }

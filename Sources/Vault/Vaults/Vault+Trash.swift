@@ -20,10 +20,10 @@ extension Vault {
   public func remove(
     _ id: MessageID, alongside: (borrowing Transaction) throws -> Void = { _ in }
   ) throws {
-    let now = clock.now()
     try write { transaction, state, keys in
       let row = try Self.shownRow(of: id, transaction, state, keys)
       var hash = keys.rowHash()
+      let now = try Self.timeOfRemoval(clock.now(), transaction)
       try mark(row, RowMark(id, .removed, since: now), &state, &hash, keys, transaction)
       try alongside(transaction)
     }
@@ -102,14 +102,34 @@ extension Vault {
     _ = try? file.truncateLog()
   }
 
-  /// Erases what has been in the trash for ``trashDays``; part of every change of the vault.
+  /// Erases what has been in the trash for ``trashDays``; part of every change of the vault. A clock may be wrong once: an
+  /// earlier change must have come after those days, too.
   static func eraseExpired(
     now: Int64, _ state: inout VaultState, _ keys: VaultKeys, _ transaction: borrowing Transaction
   ) throws {
     if state.removedCount == 0 { return }
-    for id in try removedMessages(before: now - Int64(trashDays) * secondsPerDay, transaction) {
+    let last = try max(timeOfNewestRow(transaction), timeOfNewestMark(transaction))
+    for id in try removedMessages(before: min(now, last) - Int64(trashDays) * secondsPerDay, transaction) {
       try erase(id, &state, keys, transaction)
     }
+  }
+
+  /// When something is removed: no earlier than the newest message was stored, whatever the clock says. A machine without
+  /// a battery begins years ago.
+  static func timeOfRemoval(_ now: Int64, _ transaction: borrowing Transaction) throws -> Int64 {
+    try max(now, timeOfNewestRow(transaction))
+  }
+
+  private static func timeOfNewestRow(_ transaction: borrowing Transaction) throws -> Int64 {
+    try transaction.firstRow("SELECT timestamp FROM messages ORDER BY number DESC LIMIT 1") {
+      try $0.integer(0)
+    } ?? 0
+  }
+
+  private static func timeOfNewestMark(_ transaction: borrowing Transaction) throws -> Int64 {
+    try transaction.firstRow("SELECT ifnull(max(since), 0) FROM messages WHERE message <> x''") {
+      try $0.integer(0)
+    } ?? 0
   }
 
   // MARK: Steps

@@ -246,9 +246,9 @@ public struct VaultClock: Sendable {
     self.pause = pause
   }
 
-  /// The system's clocks.
+  /// The system's clocks. One that is set to a year that RFC 3339 cannot write shows the nearest second that it can.
   public static let system = VaultClock(
-    now: { seconds(CLOCK_REALTIME) }, uptime: { seconds(CLOCK_BOOTTIME) },
+    now: { min(max(0, seconds(CLOCK_REALTIME)), 253_402_300_799) }, uptime: { seconds(CLOCK_BOOTTIME) },
     pause: { sleep(UInt32($0)) })
 
   private static func seconds(_ clock: clockid_t) -> Int64 {

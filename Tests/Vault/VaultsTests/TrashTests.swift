@@ -79,7 +79,7 @@ struct TrashTests {
     try vault.checkRows()
   }
 
-  @Test("After 30 days the next change erases it, and not a second earlier")
+  @Test("A change after 30 days erases it, if an earlier one was so late too, and not a second earlier")
   func expiry() throws {
     let ids = try ["old", "later"].map { try vault.add($0) }
     try vault.remove(ids[0])
@@ -92,9 +92,37 @@ struct TrashTests {
     // Reading changes nothing.
     #expect(try trash().count == 2)
     try vault.add("change")
+    #expect(try trash().count == 2)
+    try vault.add("change")
     #expect(try trash().map(\.title) == ["later"])
-    #expect(try rowCount() == 3)
+    #expect(try rowCount() == 4)
     try vault.checkRows()
+  }
+
+  @Test("One change under a clock that is ahead erases nothing")
+  func clockAhead() throws {
+    let id = try vault.add("one")
+    try vault.remove(id)
+    fixture.time.advance(40 * 86_400)
+    try vault.add("ahead")
+    fixture.time.advance(-40 * 86_400)
+    for _ in 0..<3 { try vault.add("change") }
+    #expect(try trash().count == 1)
+    try vault.putBack(id)
+    #expect(try vault.text(id) == "one")
+  }
+
+  @Test("What is removed under a clock that is years behind stays in the trash for its days")
+  func clockBehind() throws {
+    let ids = try ["one", "two"].map { try vault.add($0) }
+    fixture.time.advance(-3_650 * 86_400)
+    try vault.remove(ids[0])
+    fixture.time.advance(3_650 * 86_400)
+    for _ in 0..<3 { try vault.add("change") }
+    #expect(try trash().count == 1)
+    fixture.time.advance(Int64(Vault.trashDays) * 86_400)
+    for _ in 0..<2 { try vault.add("change") }
+    #expect(try trash().isEmpty)
   }
 
   @Test("What is due is still put back, or erased, as long as the trash shows it")
