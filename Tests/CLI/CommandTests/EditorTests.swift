@@ -138,6 +138,29 @@ struct EditorTests {
     #expect(run.status == 7 && run.error.contains("the content is not text"))
   }
 
+  @Test("An edit of what was removed meanwhile becomes a new message", arguments: [false, true])
+  func removedMeanwhile(isErased: Bool) throws {
+    let place = try place()
+    let coffer = Place.coffer.path
+    let (asks, answers) = (place.folder.path() + "/asks", place.folder.path() + "/answers")
+    try #require(mkfifo(asks, 0o600) == 0 && mkfifo(answers, 0o600) == 0)
+    let erasing = isErased ? "'\(coffer)' --quiet trash empty --yes --passphrase-file pass; " : ""
+    let other = place.process(
+      URL(filePath: "/bin/sh"),
+      [
+        "-c",
+        "read x < asks; '\(coffer)' --quiet remove lease --yes --passphrase-file pass; \(erasing)echo done > answers",
+      ],
+      [:])
+    try other.run()
+    let run = try edit(place, "echo go > asks; read x < answers; echo an hour of work >> \"$1\"")
+    other.waitUntilExit()
+    #expect(run.status == 0, "\(run.error)")
+    #expect(run.error.hasPrefix("The message was removed meanwhile, so what you wrote is a new one: "))
+    #expect(try text(place) == "until May\nan hour of work\n")
+    #expect(try place.run(["trash", "list", "--json"] + Self.pass).output.isEmpty == isErased)
+  }
+
   @Test("An edit of what was changed meanwhile keeps both versions, and says so")
   func beside() throws {
     let place = try place()

@@ -62,7 +62,9 @@ struct MessageEditCommand: CofferCommand {
         tell(id, version.number, isChanged: false, context)
         return context.remark("Nothing is changed.")
       }
-      let edit = try store(edited, version, id, coffer, context)
+      guard let edit = try store(edited, version, id, coffer, context) else {
+        return try storeAsNew(edited, version.metadata, coffer, context)
+      }
       tell(id, edit.number, isChanged: true, context)
       context.remark("The message is changed; this is version \(edit.number).")
       if edit.isBeside {
@@ -73,19 +75,29 @@ struct MessageEditCommand: CofferCommand {
   }
 
   /// Stores the edited text. Where that fails, the user decides whether to try again: the text is nowhere else.
+  /// - Returns: nil when the message is not there any more.
   private static func store(
     _ text: borrowing SecretBytes, _ version: MessageVersion, _ id: MessageID, _ coffer: Coffer,
     _ context: CommandContext
-  ) throws -> Vault.Edit {
+  ) throws -> Vault.Edit? {
     while true {
       do {
         return try coffer.editMessage(id, from: version.id, to: text, metadata: version.metadata)
-      } catch {
+      } catch VaultError.messageNotFound, VaultError.messageInTrash { return nil } catch {
         guard context.hasTerminal, !context.isJSON else { throw error }
         Terminal.remark("What you wrote is not stored yet: \(Failure(error).message)")
         guard try context.confirm("Try again? Else it is lost.") else { throw error }
       }
     }
+  }
+
+  /// Somebody removed the message while it was edited. Whatever was meant, what was written is kept.
+  private static func storeAsNew(
+    _ text: borrowing SecretBytes, _ metadata: MessageMetadata, _ coffer: Coffer, _ context: CommandContext
+  ) throws {
+    let id = try coffer.addMessage(text, metadata: metadata)
+    tell(id, 1, isChanged: true, context)
+    context.remark("The message was removed meanwhile, so what you wrote is a new one: \(id)")
   }
 
   private static func tell(_ id: MessageID, _ number: Int, isChanged: Bool, _ context: CommandContext) {
