@@ -3,7 +3,7 @@
 internal import Foundation
 
 /// The names of an archive's entries.
-enum ArchiveName {
+package enum ArchiveName {
   /// Octets of a part, as file systems have it.
   private static let partByteCountLimit = 255
 
@@ -32,9 +32,15 @@ enum ArchiveName {
     }
   }
 
-  /// The same for names that some file system takes for the same.
-  static func folded(_ path: ArraySlice<String>) -> String {
-    path.joined(separator: "/").precomposedStringWithCanonicalMapping.lowercased()
+  /// The same for names that some file system takes for the same: those that fold letter case make "ss" of a sharp s, and
+  /// overlook what is not shown.
+  static func folded(_ path: ArraySlice<String>) -> String { folded(path.joined(separator: "/")) }
+
+  /// The same of one name. Capitals first: some letters have several, and no small letters of these.
+  package static func folded(_ name: String) -> String {
+    var shown = String.UnicodeScalarView()
+    shown.append(contentsOf: name.unicodeScalars.filter { !$0.properties.isDefaultIgnorableCodePoint })
+    return String(shown).precomposedStringWithCanonicalMapping.uppercased().lowercased()
       .precomposedStringWithCanonicalMapping
   }
 }

@@ -26,6 +26,7 @@ struct MailPartTests {
     #expect(PartName.cleaned("a\(marks)", number: 3) == "part-3")
     let long = PartName.cleaned(String(repeating: "\u{E9}", count: 300) + ".jpeg", number: 1)
     #expect(long.utf8.count <= 200 && long.hasSuffix("\u{E9}.jpeg"))
+    #expect(PartName.distinct(["ß.txt", "SS.txt"]) == ["ß.txt", "SS (2).txt"])
     #expect(PartName.distinct(["a.txt", "A.TXT", "a.txt", "b"]) == ["a.txt", "A (2).TXT", "a (3).txt", "b"])
     #expect(
       PartName.isProgram("invoice.pdf.desktop") && PartName.isProgram("x.HTML")

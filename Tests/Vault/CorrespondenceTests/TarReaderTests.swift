@@ -180,7 +180,8 @@ struct TarReaderTests {
     arguments: [
       "add('a'); add('a')", "add('a'); add('A')", "add('a'); add('./a')", "add('\u{e9}'); add('e\u{301}')",
       "add('d', tarfile.DIRTYPE); add('d', tarfile.DIRTYPE)", "add('D/a'); add('d/b')",
-      "add('a'); add('a/b')",
+      "add('a'); add('a/b')", "add('straße'); add('STRASSE')", "add('ﬁle'); add('File')",
+      "add('d/ſ'); add('d/S')", "add('a\u{200B}'); add('a')",
       "add('a/b'); add('a')", "add('a'); add('a', tarfile.DIRTYPE)",
     ])
   func duplicates(body: String) throws {

@@ -51,7 +51,7 @@ enum PartName {
     return names.map { name in
       var candidate = name
       var number = 2
-      while !taken.insert(candidate.lowercased()).inserted {
+      while !taken.insert(ArchiveName.folded(candidate)).inserted {
         let dot = name.lastIndex(of: ".") ?? name.endIndex
         candidate = "\(name[..<dot]) (\(number))\(name[dot...])"
         number += 1
