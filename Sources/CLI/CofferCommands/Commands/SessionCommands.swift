@@ -80,10 +80,25 @@ struct LockCommand: CofferCommand {
   func execute(_ context: CommandContext) throws {
     // Does not open the coffer: the keys must be dropped even if it is damaged or gone.
     let agents = AgentSession(home: context.home, variables: context.machine.agentVariables)
-    let wasThere = try all ? agents.end() : agents.lock()
+    let wasThere = try all ? Self.end(agents) : agents.lock()
     guard wasThere || DatabaseFile.exists(home: context.home) else { throw StorageError.notFound }
     if context.isJSON { JSON.print(Answer(state: "locked")) }
     context.remark(wasThere ? "Locked." : "It was not unlocked.")
+  }
+
+  /// Ends all agents, and says what else does, where that fails; whoever has an agent's socket may be another program.
+  private static func end(_ agents: AgentSession) throws -> Bool {
+    do { return try agents.end() } catch { throw notEnded(error) }
+  }
+
+  private static func notEnded(_ error: any Error) -> Failure {
+    var failure = Failure(error)
+    if case AgentError.unreachable(let process) = error {
+      failure.hint = "'ps -p \(process)' says what it is, and 'kill -KILL \(process)' ends it"
+    } else if failure.code == "agent_not_answering" {
+      failure.hint = "'ps -C coffer' shows agents, and 'kill -KILL PROCESS' ends one"
+    }
+    return failure
   }
 }
 
