@@ -40,6 +40,7 @@ struct RemoteCardCommand: CofferCommand {
   @Option(help: "Write it to a new file.", completion: .file()) var out: String?
 
   func validate() throws {
+    try FileArgument.check(out)
     if qr, out != nil { throw ValidationError("give --qr or --out, not both") }
     if new, opening.pin.isGiven || opening.securityKey {
       throw ValidationError("a new card needs the passphrase")

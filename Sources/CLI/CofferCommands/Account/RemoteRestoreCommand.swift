@@ -73,6 +73,7 @@ struct RemoteRestoreCommand: CofferCommand {
   private var usesWords: Bool { words || phrase.isGiven }
 
   func validate() throws {
+    try FileArgument.check(recoveryPhraseOut)
     if usesWords, passphrase.isGiven {
       throw ValidationError("give a passphrase or the twelve words, not both")
     }

@@ -55,6 +55,7 @@ struct BackupCommand: CofferCommand {
   }
 
   func validate() throws {
+    try FileArgument.check(file)
     if withIdentities, withoutIdentities {
       throw ValidationError("give --with-identities or --without-identities, not both")
     }

@@ -261,6 +261,8 @@ struct ContactExportCommand: CofferCommand {
   var who: String
   @Option(help: "Write this file.", completion: .file()) var output: String?
 
+  func validate() throws { try FileArgument.check(output) }
+
   struct Answer: Encodable {
     let output: String
     let fingerprint: String

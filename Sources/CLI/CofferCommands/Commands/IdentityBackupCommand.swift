@@ -30,6 +30,8 @@ struct IdentityBackupCommand: CofferCommand {
   @Argument(help: "The identity.", completion: Completions.identities) var who: String
   @Argument(help: "A new file.", completion: .file()) var file: String
 
+  func validate() throws { try FileArgument.check(file) }
+
   struct Answer: Encodable {
     let output: String
     let fingerprint: String

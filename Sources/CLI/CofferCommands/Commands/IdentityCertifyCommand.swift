@@ -33,6 +33,8 @@ struct IdentityCertifyCommand: CofferCommand {
   @Option(name: .customLong("as"), help: "The identity.") var identity = "me"
   @Option(help: "A new file.", completion: .file()) var output: String?
 
+  func validate() throws { try FileArgument.check(output) }
+
   struct Answer: Encodable {
     let output: String
     let fingerprint: String

@@ -108,6 +108,8 @@ struct IdentityExportCommand: CofferCommand {
   @Argument(help: "The identity.", completion: Completions.identities) var who: String
   @Option(help: "A new file.", completion: .file()) var output: String?
 
+  func validate() throws { try FileArgument.check(output) }
+
   struct Answer: Encodable {
     let output: String
     let fingerprint: String

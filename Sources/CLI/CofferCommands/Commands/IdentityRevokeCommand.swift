@@ -38,6 +38,7 @@ struct IdentityRevokeCommand: CofferCommand {
   @Argument(help: "The identity.", completion: Completions.identities) var who: String
 
   func validate() throws {
+    try FileArgument.check(export)
     if export != nil, reason != nil || yes {
       throw ValidationError(
         "--export takes neither --reason nor --yes: it gives no reason, and revokes nothing")

@@ -42,6 +42,8 @@ struct InitCommand: CofferCommand {
   @Option(help: "Write the recovery phrase to a new file.", completion: .file()) var recoveryPhraseOut:
     String?
 
+  func validate() throws { try FileArgument.check(recoveryPhraseOut) }
+
   struct Answer: Encodable {
     let home: String
     let slots: [SlotAnswer]

@@ -64,6 +64,7 @@ struct RestoreCommand: CofferCommand {
   private var usesWords: Bool { words || phrase.isGiven }
 
   func validate() throws {
+    try FileArgument.check(file)
     if usesWords, passphrase.isGiven {
       throw ValidationError("give a passphrase or the twelve words, not both")
     }

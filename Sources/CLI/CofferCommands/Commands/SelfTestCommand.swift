@@ -29,6 +29,8 @@ struct SelfTestCommand: CofferCommand {
   @OptionGroup var global: GlobalOptions
   @Option(help: "Write the report to this file.", completion: .file()) var output: String?
 
+  func validate() throws { try FileArgument.check(output) }
+
   func execute(_ context: CommandContext) throws {
     // The new file, before the work begins.
     let target = try output.map { (path) throws(Failure) in

@@ -25,6 +25,8 @@ struct CodeOptions: ParsableArguments {
   @Option(help: "Write a new picture.", completion: .file()) var png: String?
   @Option(help: "cypherair or cypherairx.") var scheme = PublicPartURL.Scheme.cypherair
   @Flag(help: "Leave out all that is not needed now.") var minimal = false
+
+  func validate() throws { try FileArgument.check(png) }
 }
 
 extension PublicPartURL.Scheme: ExpressibleByArgument {}

@@ -35,6 +35,8 @@ struct SlotAddRecoveryCommand: CofferCommand {
   @Option(help: "Write the recovery phrase to a new file.", completion: .file()) var recoveryPhraseOut:
     String?
 
+  func validate() throws { try FileArgument.check(recoveryPhraseOut) }
+
   func execute(_ context: CommandContext) throws {
     if recoveryPhraseOut == nil { try context.requireTerminalForWords() }
     let name = try label.checked(context)
