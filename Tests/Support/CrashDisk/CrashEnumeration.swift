@@ -186,15 +186,25 @@ public final class CrashEnumeration {
   }
 
   /// - Parameters:
-  ///   - verdict: of the recovery when it was not cut short. Somebody may have seen that.
+  ///   - verdict: of the recovery when it was not cut short. Somebody may have seen that once the first thing that it wrote
+  ///     is on the disk: it undoes what is half done before anything is told. Until then it is as if it had not been: the
+  ///     database writes over the log of a change that was cut off, and a page that both leave alike may complete that.
   ///   - turn: counts the recoveries: samples of one begin where those of the last did not.
   private func crashAgain(
     _ scenario: some CrashScenario, _ recovery: Work, _ verdict: CrashVerdict, _ place: String, turn: Int,
     _ tally: inout CrashTally
   ) throws {
     var disk = recovery.disk
+    var written: Set<UInt> = []
+    var isSeen = false
     for (index, call) in recovery.calls.enumerated() {
       try disk.apply(call)
+      switch call {
+      case .write(let file, _, _), .resize(let file, _): written.insert(file)
+      case .synchronise(let file): isSeen = isSeen || written.contains(file)
+      case .synchroniseRecords: isSeen = true
+      default: break
+      }
       let samples = sampleCount(at: index + turn, of: recovery.calls.count)
       if samples == 0 { continue }
       let crashes = disk.crashes(after: call)
@@ -208,7 +218,7 @@ public final class CrashEnumeration {
         guard judged.insert(state).inserted else { continue }
         tally.states += 1
         let found = try judge(scenario, image, place, &tally, isAcknowledged: verdict == .after)?.verdict
-        if verdict == .before, found == .after {
+        if verdict == .before, found == .after, isSeen {
           count(.mixed("the recovery went back, and then forward"), scenario, place, &tally)
         }
       }
