@@ -23,7 +23,8 @@ public struct RecordID: Hashable, Sendable {
   public init() {
     var time = timespec()
     unsafe _ = clock_gettime(CLOCK_REALTIME, &time)
-    let milliseconds = UInt64(time.tv_sec) * 1_000 + UInt64(time.tv_nsec) / 1_000_000
+    // A clock that is set to a time before 1970 shows 1970.
+    let milliseconds = UInt64(max(0, time.tv_sec)) * 1_000 + UInt64(time.tv_nsec) / 1_000_000
     var random: (UInt64, UInt64) = (0, 0)
     unsafe withUnsafeMutableBytes(of: &random) { buffer in
       var span = unsafe buffer.mutableBytes

@@ -48,7 +48,7 @@ struct RemoteCheckCommand: CofferCommand {
     do {
       check = try OpenAccount.showing("checking", context) {
         try RemoteCheck.run(
-          on: remote, now: { UInt64(Date().timeIntervalSince1970) },
+          on: remote, now: { UInt64(max(0, Date().timeIntervalSince1970)) },
           pause: { Interruption.wait(milliseconds: Int32($0 / .milliseconds(1))) },
           goesOn: { OpenAccount.goesOn(bytes: 0, of: nil) }
         )
