@@ -17,8 +17,8 @@ struct DoctorCommand: CofferCommand {
     Without a passphrase, checks file modes, header, schema, every page and index, and the slots. With one,
     or in a session, also checks every keychain item, the settings, the vault's count of messages, and the
     captures' rows and files. With --deep, also decrypts every message and capture, what is kept of an
-    account, and all of the search index. --quiet shows only what was found. The exit code is 5 when something
-    is damaged.
+    account, and all of the search index. --quiet shows only what was found. The exit code is 5 when
+    something is damaged.
 
     A search index that is damaged is advice, because messages are then read one by one, with the same
     answer. --reindex makes it again from the messages before it examines.
