@@ -43,6 +43,8 @@ struct OpenAccount {
   /// Whether a secret opens the account. What is new is got first: another device may have changed what opens it.
   func opens(with secret: AccountSecret) throws -> Bool {
     let remote = try place.reached()
+    // Whoever was asked for the secret may be asked again.
+    defer { Interruption.restore() }
     if try synchronizer.opens(with: secret, at: remote) { return true }
     // Such a device does not hear which slots there are now.
     guard !synchronizer.isMember || synchronizer.needsSlot else { return false }

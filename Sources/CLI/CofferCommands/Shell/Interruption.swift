@@ -26,7 +26,13 @@ enum Interruption {
 
   /// Lets signals act as usual again, before somebody is asked.
   /// - Throws: a failure when there was one.
-  static func letGo() throws { try current.letGo() }
+  static func letGo() throws {
+    restore()
+    guard !isRequested else { throw Failure.interrupted("nothing was changed") }
+  }
+
+  /// The same without an error: whoever comes next asks whether there was a signal.
+  static func restore() { current.restore() }
 
   /// Waits so long, or until a signal that ``catchOnce()`` made a request.
   static func wait(milliseconds: Int32) { current.wait(milliseconds: milliseconds) }
@@ -120,12 +126,9 @@ package final class RunInterruption: Sendable {
     return ends.reading >= 0 ? ends.reading : nil
   }
 
-  fileprivate func letGo() throws {
-    guard !isRequested else { throw Failure.interrupted("nothing was changed") }
+  fileprivate func restore() {
     let caught = caught.exchange(0, ordering: .acquiringAndReleasing)
     for number in Self.signals where caught & 1 << number != 0 { signal(number, SIG_DFL) }
-    // One that came between.
-    guard !isRequested else { throw Failure.interrupted("nothing was changed") }
   }
 
   fileprivate func wait(milliseconds: Int32) {
