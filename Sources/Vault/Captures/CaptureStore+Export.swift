@@ -80,12 +80,12 @@ extension CaptureStore {
     case .thumbnail: return ".jpg"
     default: break
     }
-    var head: [UInt8] = []
+    var ending = ".bin"
     try open(entry, row, keys: keys) {
-      head.append($0.extracting(first: min($0.byteCount, FileKind.headByteCount)))
+      ending = FileKind.ending($0)
       return false
     }
-    return FileKind.ending(head)
+    return ending
   }
 }
 

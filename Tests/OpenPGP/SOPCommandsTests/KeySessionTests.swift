@@ -83,7 +83,9 @@ struct KeySessionTests {
     #expect(try run(fixture, ["extract-cert"], "open.key").output == (try fixture.contents("alice.cert")))
   }
 
-  @Test("A new password that nobody could type is refused", arguments: ["", "\n", "a\u{7}b", "\u{1B}[0m", "\u{FEFF}a"])
+  @Test(
+    "A new password that nobody could type is refused",
+    arguments: ["", "\n", "a\u{7}b", "\u{1B}[0m", "\u{FEFF}a"])
   func unreadablePassword(text: String) throws {
     let fixture = try SOPFixture()
     try fixture.write(text, to: "password")
