@@ -27,6 +27,17 @@ struct LetterTests {
     #expect(made.status == 0, "\(made.error)")
   }
 
+  @Test("Of a ciphertext that cannot be read it is said that it is one")
+  func damagedBeginning() throws {
+    let place = try placeWithIdentity()
+    try encrypt("Dear me", in: place)
+    let file = place.folder.appending(path: "letter.pgp")
+    try Data(contentsOf: file).prefix(30).write(to: file)
+    let outcome = try place.run(["decrypt", "letter.pgp", "--json", "--output", "out"] + Self.pass)
+    #expect(
+      outcome.status == 7 && outcome.error.contains("is an encrypted OpenPGP message that"), "\(outcome)")
+  }
+
   @Test("No line of a text can leave its bar, look like one of ours, or control the terminal")
   func bars() {
     let hostile =
