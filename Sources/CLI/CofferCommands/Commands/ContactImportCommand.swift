@@ -37,7 +37,7 @@ struct ContactImportCommand: CofferCommand {
       --name            a name of yours for a new contact
       --all             store all public parts of the file
       --yes             ask nothing
-      --accept-changes  store changes that take something away
+      --accept-changes  store changes that take something away, and keys that claim an address of yours
       --replace         use the new key from now on, instead of the key with this fingerprint
       --separate        the new key is somebody else's: store another contact
       --ignore          forget the new key
