@@ -114,7 +114,7 @@ extension IdentityStore {
       if !change.keepsBackup { made.backedUpAt = nil }
       return try key.listed(made)
     }
-    return try Identity(made, isDefault: identity.isDefault, hasPrivatePart: true, at: time)
+    return try Identity(made, isDefault: identity.isDefault, place: place(of: made.fingerprint), at: time)
   }
 }
 

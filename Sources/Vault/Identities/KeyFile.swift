@@ -114,8 +114,11 @@ public struct OpenedKey: Sendable {
 }
 
 extension IdentityStore {
-  /// The fingerprints of keys that custody has: what of a file is here already.
-  public func keptFingerprints() throws -> Set<String> { Set(try custody.fingerprints().map(\.text)) }
+  /// The fingerprints of keys that custody has: what of a file is here already. Those that cannot be opened any more
+  /// are not among them: a backup takes their place.
+  public func keptFingerprints() throws -> Set<String> {
+    Set(try custody.places().filter { !$0.value.isLost }.map(\.key.text))
+  }
 
   /// Seals keys of a file, all or none, with a revocation certificate each. Every one was opened again when this
   /// returns. An identity whose private part was lost has it again.

@@ -8,6 +8,7 @@ internal import CofferKit
 internal import Foundation
 internal import Glibc
 internal import Identities
+internal import KeyCustody
 internal import MessageFormats
 internal import Secrets
 internal import UserAuthentication
@@ -22,8 +23,9 @@ struct IdentityImportCommand: CofferCommand {
                \(KeyPassphraseOptions.usage)
                \(OpeningOptions.usage)
 
-    Reads FILE, or standard input, and shows what is in it. Keys that are here already are left out. Seals
-    the others, all or none, and makes a revocation certificate for each. The file stays as it is.
+    Reads FILE, or standard input, and shows what is in it. Keys that are here already are left out, but one
+    that cannot be opened any more is replaced. Seals the others, all or none, and makes a revocation
+    certificate for each. The file stays as it is.
 
       --all              take all that are not here yet
       --key FINGERPRINT  take this one
@@ -61,9 +63,12 @@ struct IdentityImportCommand: CofferCommand {
         file, byteCountLimit: KeyFile.byteCountLimit, tooLong: IdentityError.notAPrivateKey))
     let found = try KeyFile(bytes, at: Int64(Date().timeIntervalSince1970)).keys
     let coffer = try context.open(opening)
-    let (identities, _) = try context.identities(coffer)
+    let (identities, all) = try context.identities(coffer, asking: true)
     let kept = try identities.store.keptFingerprints()
-    tell(found, kept, context)
+    let lost = Set(
+      identities.unlisted.lost.map(\.fingerprint)
+        + all.filter { $0.place?.isLost == true }.map(\.fingerprint))
+    tell(found, kept, lost, context)
     let (chosen, skipped) = try choose(found, kept, context)
     guard !chosen.isEmpty else {
       context.remark("There is nothing to take.")
@@ -89,7 +94,9 @@ struct IdentityImportCommand: CofferCommand {
     for key in chosen { Terminal.print("\(key.fingerprint)") }
   }
 
-  private func tell(_ found: [KeyFile.Key], _ kept: Set<String>, _ context: CommandContext) {
+  private func tell(
+    _ found: [KeyFile.Key], _ kept: Set<String>, _ lost: Set<String>, _ context: CommandContext
+  ) {
     context.remark("\(found.count.counted("private key")) in this file:")
     for (index, key) in found.enumerated() {
       let name = ContactWords.quoted(key.userIDs.first?.text ?? key.fingerprint)
@@ -99,6 +106,9 @@ struct IdentityImportCommand: CofferCommand {
       context.remark("     \(key.fingerprint)")
       for remark in Self.remarks(key, isKept: kept.contains(key.fingerprint)) {
         context.remark("     \(remark)")
+      }
+      if lost.contains(key.fingerprint) {
+        context.remark("     here, and cannot be opened any more: this takes its place")
       }
     }
   }
