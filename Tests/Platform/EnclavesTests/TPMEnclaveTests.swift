@@ -182,7 +182,8 @@
       // The same of the persistent key.
       let root = chip.path("root")
       try chip.run(
-        "createprimary", "--hierarchy=o", "--key-algorithm=ecc256", "--key-auth=secret", "--key-context=\(root)")
+        "createprimary", "--hierarchy=o", "--key-algorithm=ecc256", "--key-auth=secret",
+        "--key-context=\(root)")
       try chip.run("evictcontrol", "--hierarchy=o", "--object-context=\(root)", "0x81000001")
       try chip.run("flushcontext", "--transient-object")
       #expect(throws: EnclaveError.ownerPassword) { try enclave.makeKey(.signing) }
