@@ -4,7 +4,6 @@
 
 #if Fingerprint
   import DesktopBus
-  import Extents
   import Foundation
   import PrivateBus
   import Testing
@@ -92,28 +91,6 @@
       let done = try run("--json", "mode", "standard", pass[0], pass[1])
       #expect(done.status == 0, "\(done.error)")
       #expect(done.output.contains("\"mode\":\"standard\""))
-    }
-
-    @Test(
-      "A signal while a finger is waited for ends the command, and costs no try",
-      arguments: [SIGINT, SIGTERM, SIGHUP])
-    func signalled(number: Int32) throws {
-      try enterHighSecurity()
-      defer { _ = try? run("lock", "--all") }
-      try bus.control(.fprintd, "SetVerifyScript", [.strings([])], path: reader)
-      let process = place.process(
-        Place.coffer, ["--json", "mode", "standard"],
-        ["DBUS_SYSTEM_BUS_ADDRESS": bus.address, "XDG_RUNTIME_DIR": place.folder.path()])
-      let errors = Pipe()
-      (process.standardInput, process.standardError) = (FileHandle.nullDevice, errors)
-      try process.run()
-      #expect(try Patience.until { try bus.control(.fprintd, "IsClaimed", path: reader).value(0).boolean() })
-      kill(process.processIdentifier, number)
-      let said = String(decoding: try errors.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self)
-      process.waitUntilExit()
-      #expect(process.terminationReason == .exit && process.terminationStatus == 130, "\(said)")
-      #expect(said.contains("\"code\":\"interrupted\""), "\(said)")
-      #expect(try run("--json", "status").output.contains("\"fingersLeft\":5,"))
     }
 
     /// A session without a grace period, and an identity that a finger is enough for.
