@@ -44,6 +44,10 @@ public protocol Enclave: Sendable {
   /// - Throws: `EnclaveError.unavailable`, `.noLibrary`, `.notAnswering`, `.lockedOut`, `.otherChip`; `.corrupt`, `.wrongKind`.
   func checkReadiness(of key: EnclaveKey) throws(EnclaveError)
 
+  /// What tells the keys of one chip from those of another: the same bytes, the same chip. The chip is not asked.
+  /// - Throws: `EnclaveError.corrupt`; `.wrongKind` for a key of another kind of enclave.
+  func origin(of key: EnclaveKey) throws(EnclaveError) -> [UInt8]
+
   /// Makes a key. The key is lost with its ``EnclaveKey/handle``.
   ///
   /// - Parameters:
@@ -82,6 +86,12 @@ extension Enclave {
   /// Reads a handle that is not secret: a chip's, which the chip has sealed.
   public func loadKey(_ handle: [UInt8]) throws(EnclaveError) -> EnclaveKey {
     try loadKey(handle.rawSpan)
+  }
+
+  /// Nothing: an enclave without chips has all of its keys.
+  public func origin(of key: EnclaveKey) throws(EnclaveError) -> [UInt8] {
+    guard key.kind == kind else { throw .wrongKind }
+    return []
   }
 
   /// Checks the kind of the key, then the enclave. An enclave that can tell its own keys from others' does

@@ -30,6 +30,11 @@ public enum EnclaveError: Error, Equatable, Sendable {
   case counterRefused
   /// The chip has no such counter: it was deleted, or another one is in its place.
   case counterGone
+  /// The chip's owner has set a password, which this program does not ask for: the chip makes no keys. Whether those
+  /// that it made before can be used is not known.
+  case ownerPassword
+  /// The chip does not do it now, as to spare its memory: it asks to try again later.
+  case tryLater
   /// Any other answer; the chip's own code.
   case failed(code: UInt32)
 }

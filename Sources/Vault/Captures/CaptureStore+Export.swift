@@ -54,8 +54,13 @@ extension CaptureStore {
 
       sha256sum --check SHA256SUMS
       openssl dgst -sha256 -verify public-key.pem -signature assertion.der manifest.json
+      for f in *; do case $f in manifest.json|assertion.der|public-key.pem|SHA256SUMS|CHECK.txt) ;;
+        *) grep -q "$(sha256sum < "$f" | cut -c1-64)" manifest.json || echo "NOT CAPTURED: $f" ;; esac; done
 
-    The sums in SHA256SUMS are those in manifest.json. The files alone cannot show that public-key.pem is the
+    The first command finds damage, and the second one shows that manifest.json is what was signed. The third
+    one must print nothing: it compares every other file with manifest.json. SHA256SUMS is not signed.
+
+    The files alone cannot show that public-key.pem is the
     key of the device that you expect: compare "keyId" in manifest.json, which is the SHA-256 of the public
     key's last 65 bytes.
 

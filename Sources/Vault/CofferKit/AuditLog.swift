@@ -54,6 +54,8 @@ public struct AuditLog: Equatable, Sendable {
     case captureChanged = 54
     /// The authentication mode of the private keys was changed.
     case modeSwitched = 18
+    /// The guard of high security was given up with the private keys that it opens; how many.
+    case guardGivenUp = 53
     /// One domain of protected data was reset.
     case domainReset = 19
     /// All protected data was reset.

@@ -24,10 +24,12 @@ public struct BackupReport: Equatable, Sendable {
   public var captureCount = 0
   /// Contacts.
   public var contactCount = 0
-  /// Identities of the coffer, whether or not their private parts are in the backup.
+  /// Identities of the coffer and private keys that none lists, whether or not their private parts are in the backup.
   public var identityCount = 0
   /// Private parts in the backup.
   public var privatePartCount = 0
+  /// Private keys that were to come along and cannot be opened any more.
+  public var lostPrivatePartCount = 0
   /// Bytes of the file.
   public var fileByteCount = 0
 }
@@ -126,13 +128,16 @@ extension Coffer {
       let written = Set(try append(privateParts, to: &writer))
       certificates = certificates.filter { written.contains($0.key) }
       report.privatePartCount = written.count
+      report.lostPrivatePartCount = try privateParts.custody.fingerprints().count - written.count
     }
     try writer.finish()
     try writer.verify()
     report.fileByteCount = writer.fileByteCount
     report.messageCount = try vault.status().messageCount
     report.contactCount = try protectedDomains().read(ContactsSnapshot.self).contacts.count
-    report.identityCount = try protectedDomains().identities().count
+    report.identityCount =
+      Set(try protectedDomains().identities().map(\.fingerprint))
+      .union(try openPrivateKeys().custody.fingerprints()).count
     try writer.claimName()
     note(LastBackup(made: made, hasPrivateParts: privateParts != nil), report)
     if let privateParts { note(certificates, privateParts.custody, made) }
@@ -152,10 +157,11 @@ extension Coffer {
     audit(last.hasPrivateParts ? .backedUpWithIdentities : .backedUp, count: report.privatePartCount)
   }
 
+  /// Every private part that is not lost, or none if one does not open now.
   private func append(
     _ privateParts: BackupOfPrivateParts, to writer: inout BackupWriter
   ) throws -> [Fingerprint] {
-    let fingerprints = try privateParts.custody.fingerprints()
+    let fingerprints = try privateParts.custody.places().filter { !$0.value.isLost }.keys.sorted()
     for fingerprint in fingerprints {
       try privateParts.custody.withPrivateKey(fingerprint, privateParts.authorization) { secret, payload in
         try writer.append(

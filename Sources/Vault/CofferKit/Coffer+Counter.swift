@@ -5,6 +5,7 @@
 // increased first: it may be one ahead of the chip, never behind.
 
 internal import Enclaves
+internal import Glibc
 internal import Keychains
 internal import Logging
 internal import Storage
@@ -84,14 +85,29 @@ struct RollbackCounter {
     return CounterMark(handle: mark.handle, value: shown + 1, time: clock.now())
   }
 
-  /// Increases the chip's counter to a mark that is on the disk. If this fails, the next process that opens the
-  /// coffer does it.
-  func countUp(_ mark: CounterMark) {
-    guard let chip, let counter = try? ChipCounter(dataRepresentation: mark.handle) else { return }
-    do { _ = try chip.incrementCounter(counter, authorization: binding.counterAuthorization()) } catch {
-      Coffer.log.warning("the counter in the chip was not counted up")
+  /// Increases the chip's counter to a mark that is on the disk, in several tries if the chip asks for that. If this
+  /// fails, the next process that opens the coffer does it.
+  /// - Returns: whether the chip has counted.
+  @discardableResult
+  func countUp(_ mark: CounterMark) -> Bool {
+    guard let chip, let counter = try? ChipCounter(dataRepresentation: mark.handle) else { return false }
+    for pause in Self.pausesMilliseconds {
+      do throws(EnclaveError) {
+        _ = try chip.incrementCounter(counter, authorization: binding.counterAuthorization())
+        return true
+      } catch {
+        guard error == .tryLater else { break }
+        usleep(pause * 1_000)
+      }
     }
+    // After an error the chip may have counted or not.
+    if value(mark) == mark.value { return true }
+    Coffer.log.warning("the counter in the chip was not counted up")
+    return false
   }
+
+  /// A chip that spares its memory takes the next write after some time; a command does not wait longer for it.
+  private static let pausesMilliseconds: [UInt32] = [50, 200, 500, 1_000]
 
   /// Increases the counter for changes since the last time, if that was long enough ago.
   func countUpIfDue() {

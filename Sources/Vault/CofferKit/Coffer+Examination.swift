@@ -4,6 +4,7 @@
 
 internal import Captures
 internal import Enclaves
+internal import Identities
 internal import KeyCustody
 internal import Keychains
 internal import ProtectedData
@@ -196,13 +197,16 @@ extension Coffer {
     }
   }
 
-  /// Checks that every domain opens and every private key has its envelope.
+  /// Checks that every domain opens, and every private key can be opened as far as that can be told.
   fileprivate func examineProtectedData(_ diagnosis: inout Diagnosis) throws {
     do {
       let domains = try unlockProtectedData().domains.values
-      let isWhole = try openPrivateKeys().custody.examine() == 0 && domains.allSatisfy { $0 == .open }
-      guard isWhole else { throw CustodyError.corrupt }
+      let custody = try openPrivateKeys().custody
+      guard domains.allSatisfy({ $0 == .open }) else { throw CustodyError.corrupt }
       diagnosis.checks.append("protected data and private keys")
+      diagnosis.add(try custody.places().values)
+      try examineUnlisted(custody, &diagnosis)
+      try examineKinds(&diagnosis)
     } catch ProtectedDataError.unprotectedFiles {
       // The file modes are already a finding.
     } catch {
@@ -218,6 +222,42 @@ extension Coffer {
       }
       diagnosis.add(
         .damage, "protected data does not open, or private keys are incomplete: run 'coffer recovery-state'")
+    }
+  }
+
+  /// Private keys that open, and that nobody sees.
+  private func examineUnlisted(_ custody: PrivateKeyCustody, _ diagnosis: inout Diagnosis) throws {
+    let count = try IdentityStore(custody, protectedDomains()).unlisted().count { !$0.place.isLost }
+    guard count > 0 else { return }
+    diagnosis.add(
+      .advice,
+      "no identity lists \(count == 1 ? "1 private key" : "\(count) private keys"): "
+        + "'coffer identity list', with what opens private keys, lists them again")
+  }
+
+  private func examineKinds(_ diagnosis: inout Diagnosis) throws {
+    let kinds = try keyKinds()
+    guard kinds.isMixed else { return }
+    diagnosis.add(
+      .advice,
+      "the keys are not all of one kind: \(kinds.words). What is in software opens on every machine with the file and "
+        + "the passphrase")
+  }
+}
+
+extension Diagnosis {
+  /// What the places of private keys say.
+  fileprivate mutating func add(_ places: some Collection<PrivateKeyPlace>) {
+    let lost = places.count(where: \.isLost)
+    if lost > 0 {
+      add(
+        .damage,
+        "\(lost) of \(places.count) private keys cannot be opened any more: 'coffer recovery-state' names them"
+      )
+    }
+    let away = places.count { if case .away = $0.state { true } else { false } }
+    if away > 0 {
+      add(.advice, "the enclave of \(away) of \(places.count) private keys does not answer now")
     }
   }
 }

@@ -3,10 +3,8 @@
 // The identities of an open coffer, with their entries in the audit log.
 
 internal import Contacts
-public import Enclaves
 public import Identities
 public import KeyCustody
-internal import Logging
 internal import ProtectedData
 public import Secrets
 internal import Vaults
@@ -15,33 +13,31 @@ internal import Vaults
 public struct OpenIdentities: Sendable {
   /// Finds them and moves one to the front.
   public let store: IdentityStore
-  /// Where their private parts are sealed.
-  public let enclaveKind: EnclaveKind
-  /// Private keys that no identity lists: tell the user. Only fresh authentication can list them again.
-  public let unlistedCount: Int
+  /// Private keys that no identity lists: tell the user.
+  public let unlisted: [UnlistedKey]
 }
 
 extension Coffer {
   /// The identities. If a slot opened this coffer, private keys that lost their metadata are listed again.
+  /// - Parameter authorization: opens private keys; nil for the passphrase or PIN that opened the coffer.
   /// - Throws: `ProtectedDataError`; `CustodyError`; `EnclaveError.unavailable`.
-  public func openIdentities() throws -> OpenIdentities {
-    let custody = try openPrivateKeys().custody
+  public func openIdentities(_ authorization: CustodyAuthorization? = nil) throws -> OpenIdentities {
     let domains = try protectedDomains()
     let contacts = ContactStore(domains)
-    let store = IdentityStore(custody, domains) { try contacts.certificates() }
-    var unlisted = try store.unlistedCount()
-    if unlisted > 0, slot != nil {
-      // What cannot be opened now, as without a finger, must not hide the others.
-      do { unlisted -= try store.listUnlisted(authorization(), at: clock.now()) } catch {
-        Self.log.warning("a private key without metadata cannot be opened to list it")
-      }
-    }
-    return OpenIdentities(store: store, enclaveKind: try domains.enclaveKind(), unlistedCount: unlisted)
+    let store = IdentityStore(try openPrivateKeys().custody, domains) { try contacts.certificates() }
+    let unlisted = try store.unlisted()
+    guard unlisted.contains(where: { !$0.place.isLost }), authorization != nil || slot != nil,
+      try store.listUnlisted(authorization ?? self.authorization(), at: clock.now()) > 0
+    else { return OpenIdentities(store: store, unlisted: unlisted) }
+    return OpenIdentities(store: store, unlisted: try store.unlisted())
   }
 
   /// All identities, the default one first, judged now.
+  /// - Parameter asks: whether the enclaves are asked for the private parts.
   /// - Throws: `IdentityError.corrupt`; `ProtectedDataError`; `CustodyError`.
-  public func identities(_ open: OpenIdentities) throws -> [Identity] { try open.store.all(at: clock.now()) }
+  public func identities(_ open: OpenIdentities, asking asks: Bool = false) throws -> [Identity] {
+    try open.store.all(at: clock.now(), asking: asks)
+  }
 
   /// Makes an identity. When this returns, all of it is on the disk; if it throws, nothing of it.
   /// - Parameter authorization: satisfies the mode; nil for the passphrase or PIN that opened the coffer.
@@ -159,6 +155,15 @@ extension Coffer {
   ) throws {
     guard slot != nil else { throw CofferError.slotRequired }
     try open.store.delete(identity, acknowledgesMissingBackup: acknowledgesMissingBackup)
+    audit(.identityDeleted)
+  }
+  /// Deletes a private key that no identity lists, permanently.
+  /// - Throws: as ``deleteIdentity(_:_:acknowledgesMissingBackup:)``.
+  public func deleteUnlisted(
+    _ unlisted: UnlistedKey, _ open: OpenIdentities, acknowledgesMissingBackup: Bool
+  ) throws {
+    guard slot != nil else { throw CofferError.slotRequired }
+    try open.store.delete(unlisted, acknowledgesMissingBackup: acknowledgesMissingBackup)
     audit(.identityDeleted)
   }
 }

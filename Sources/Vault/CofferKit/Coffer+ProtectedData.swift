@@ -4,7 +4,7 @@
 // needs neither the root secret nor the chip.
 
 internal import Captures
-internal import Enclaves
+public import Enclaves
 public import KeyCustody
 internal import Keychains
 internal import Logging
@@ -91,15 +91,19 @@ extension Coffer {
   public func authorization() -> CustodyAuthorization { CustodyAuthorization(owner: keys.owner) }
 
   /// Changes the authentication mode of all private keys, or of none if it fails.
-  /// - Parameter newGuard: the guard of the next mode, if that has a guard record.
+  /// - Parameters:
+  ///   - newGuard: the guard of the next mode, if that has a guard record.
+  ///   - left: the keys that are not sealed again.
   /// - Throws: `CofferError.slotRequired` when an agent's keys opened this coffer; `CustodyError`.
   public func switchMode(
     _ custody: PrivateKeyCustody, to mode: AuthenticationMode, _ authorization: CustodyAuthorization,
-    guard newGuard: NewGuard? = nil, acknowledgesMissingBackup: Bool
+    guard newGuard: NewGuard? = nil, leaving left: LeftKeys = .none, acknowledgesMissingBackup: Bool
   ) throws {
     guard slot != nil else { throw CofferError.slotRequired }
     try custody.switchMode(
-      to: mode, authorization, guard: newGuard, acknowledgesMissingBackup: acknowledgesMissingBackup)
+      to: mode, authorization, guard: newGuard, leaving: left,
+      acknowledgesMissingBackup: acknowledgesMissingBackup)
+    if left == .underLostGuard { audit(.guardGivenUp, count: try custody.examine()) }
     audit(.modeSwitched)
   }
 
@@ -113,12 +117,18 @@ extension Coffer {
   }
 
   /// Deletes all protected data and creates empty domains, bound to the chip if one answers; the data is lost.
-  /// Private keys stay, but cannot be used if their enclave is gone.
-  /// - Throws: `CofferError.slotRequired`; `ProtectedDataError`; `EnclaveError`.
-  public func resetProtectedData() throws {
+  /// Private keys stay where they are, and cannot be used if their enclave is gone.
+  /// - Parameter kind: where the new binding key is made, as the user says; nil if they say nothing.
+  /// - Returns: where it was made.
+  /// - Throws: `CofferError.slotRequired`; `CofferError.hardwareRequired`, before anything was changed;
+  ///   `ProtectedDataError`; `EnclaveError`.
+  @discardableResult
+  public func resetProtectedData(in kind: EnclaveKind? = nil) throws -> EnclaveKind {
     guard slot != nil else { throw CofferError.slotRequired }
-    try protectedDomains().resetFramework(session, in: machine.enclaveForNewKeys())
+    let enclave = try enclaveForNewKeys(kind)
+    try protectedDomains().resetFramework(session, in: enclave)
     audit(.protectedDataReset)
+    return enclave.kind
   }
 
   /// Lasts as long as the longest authentication context; the coffer is open for one command.

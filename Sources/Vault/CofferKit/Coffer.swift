@@ -44,6 +44,10 @@ public final class Coffer: Sendable {
   let agents: AgentSession
   /// Created on first use.
   let protectedData = Mutex<ProtectedDomains?>(nil)
+  private let counterIsBehind = Atomic(false)
+  /// Whether the slots were changed and the chip has not counted that: until the coffer is opened again, an earlier
+  /// copy of the file passes as the latest.
+  public var isCounterBehind: Bool { counterIsBehind.load(ordering: .relaxed) }
 
   // MARK: Make and open
 
@@ -313,11 +317,13 @@ public final class Coffer: Sendable {
 
   /// Adds a key in a device, such as the machine's chip (``Machine/chipSlot()``), guarded by a PIN.
   ///
-  /// - Throws: `PINPolicy.Problem`; the device's errors, such as `KeybagError.enclave`, `.notHardware`.
+  /// - Throws: `PINPolicy.Problem`; `KeybagError.deviceHasSlot`; the device's errors, such as `KeybagError.enclave`,
+  ///   `.notHardware`.
   public func addSlot<Device: DeviceSlotMethod>(
     _ device: Device, pin: SharedSecretBytes, label: String? = nil
   ) throws -> KeySlot {
     if let problem = pin.withBytes({ Device.problem(withNewPIN: $0) }) { throw problem }
+    guard try !file.read(.slots, Keybag.load).hasSlot(of: device) else { throw KeybagError.deviceHasSlot }
     // Outside of the transaction, because a device is slow.
     let credential = try device.newCredential(pin: pin)
     let slot = try changeKeybag {
@@ -389,7 +395,7 @@ public final class Coffer: Sendable {
       if let mark { try binding.setCounter(mark, transaction) }
       return result
     }
-    if let mark { counter.countUp(mark) }
+    if let mark, !counter.countUp(mark) { counterIsBehind.store(true, ordering: .relaxed) }
     // The change is made, whether or not the log can be emptied now.
     _ = try? file.truncateLog()
     return result

@@ -11,6 +11,9 @@ public enum CofferError: Error, Equatable, Sendable {
   case recoveryUnproven
   /// This machine was forgotten, so nothing signs its captures.
   case deviceNotRegistered
+  /// Keys would be made in software, and those that they replace are in hardware, which does not answer. Nobody has
+  /// said that software is wanted.
+  case hardwareRequired
   /// The operation needs fresh authentication, but an agent's keys opened the coffer.
   case slotRequired
 }

@@ -37,6 +37,8 @@ public enum Erasure {
       // Held until the files are gone.
       defer { file.close() }
       let keybag = try? file.read(Keybag.load)
+      // Asked before the file loses what it knows of it.
+      remains.isSecretServiceAnothers = keybag?.isServiceKeychainAnothers(file) == true
       let counter: [UInt8]?
       do { counter = try file.read(FileBinding.counterHandle) } catch {
         counter = nil
@@ -48,7 +50,9 @@ public enum Erasure {
         try transaction.execute("DELETE FROM keychain")
       }
       try file.truncateLog()
-      if let keybag {
+      if remains.isSecretServiceAnothers {
+        // They are left to the copy that needs them.
+      } else if let keybag {
         remains.secretServiceItem = !keybag.removeServiceKeychain(file)
       } else {
         remains.isSecretServiceUnknown = true
@@ -73,6 +77,9 @@ public enum Erasure {
     public var agent = false
     /// The items in a Secret Service that is locked or does not answer; nothing can decrypt them any more.
     public var secretServiceItem = false
+    /// The items in the Secret Service are not in the state that this file knows: a copy of the coffer has written them,
+    /// and they were left to it.
+    public var isSecretServiceAnothers = false
     /// The counter in a chip that did not answer, or whose owner hierarchy has a password.
     public var counter = false
     /// The file was too damaged to say whether a Secret Service has items of the coffer.

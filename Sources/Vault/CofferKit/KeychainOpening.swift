@@ -18,6 +18,16 @@ extension Keybag {
     }
   }
 
+  /// Whether the Secret Service has another state of the keychain than this file knows: a copy of the coffer has
+  /// written it since, and needs it.
+  func isServiceKeychainAnothers(_ file: DatabaseFile) -> Bool {
+    guard keychain == .secretService else { return false }
+    do throws(KeychainError) {
+      _ = try openKeychain(file).items()
+      return false
+    } catch { return error == .invalidData }
+  }
+
   /// Removes this coffer's items from the Secret Service, if its keychain is there.
   /// - Returns: false when they may still be there: the service is locked, or does not answer.
   func removeServiceKeychain(_ file: DatabaseFile) -> Bool {

@@ -59,6 +59,9 @@ public final class LockedCoffer: Sendable {
     }
   }
 
+  /// Where its small secrets are.
+  public var keychainPlace: KeychainPlace { keybag.keychain }
+
   /// The ways to open it.
   public var slots: [KeySlot] { keybag.slots }
 
@@ -168,4 +171,7 @@ public final class LockedCoffer: Sendable {
 extension LockedCoffer {
   /// The reason why a device cannot open a slot now, as far as known without a PIN; nil when it may.
   public func obstacle(_ device: some DeviceSlotMethod) -> KeybagError? { keybag.obstacle(device) }
+
+  /// Whether the device itself made a slot, as far as it says that without a PIN.
+  public func hasSlot(of device: some DeviceSlotMethod) -> Bool { keybag.hasSlot(of: device) }
 }

@@ -74,15 +74,17 @@ extension Coffer {
   /// - Parameters:
   ///   - backup: the file.
   ///   - keys: from ``LockedBackup/unlock(_:)``.
-  ///   - attestation: where new keys are made; nil for this machine's chip if one answers, else software.
+  ///   - attestation: where new keys are made; nil for this machine's chip if one answers, else software if the old
+  ///     machine's keys were in software too.
   ///   - progress: called with the bytes done and of all; false stops.
-  /// - Throws: `BackupError`; `StorageError.alreadyExists`, `.notEmpty`, `.inUse`; `EnclaveError`.
+  /// - Throws: `BackupError`; `StorageError.alreadyExists`, `.notEmpty`, `.inUse`; `EnclaveError`;
+  ///   `CofferError.hardwareRequired`.
   public static func restore(
     _ backup: LockedBackup, _ keys: ClassKeys, to home: String, machine: Machine = Machine(),
     attestation: EnclaveKind? = nil, clock: VaultClock = .system, progress: (Int, Int) -> Bool
   ) throws -> RestoredCoffer {
     try DatabaseFile.checkPlace(home: home)
-    let enclave = try enclaveForRestoring(machine, attestation)
+    let enclave = try machine.enclaveForNewKeys(attestation, after: nil)
     var reader = try BackupReader(path: backup.path)
     // Between the two readings somebody may have put another file there.
     guard reader.header.keybag == backup.keybag else { throw BackupError.damaged }
@@ -97,7 +99,8 @@ extension Coffer {
       try file.write { try binding.create($0) }
       file.bind(binding)
       arrivals = try Arrival(
-        file: file, keybag: keybag, keys: keys, machine: machine, enclave: enclave, clock: clock
+        file: file, keybag: keybag, keys: keys, machine: machine, enclave: enclave,
+        isToldWhere: attestation != nil, clock: clock
       ).settle(contents)
     }
     guard let slot = keybag.slots.first else { throw KeybagError.lastSlot }
@@ -113,15 +116,6 @@ extension Coffer {
     restored.identities = arrivals.identities
     restored.missingIdentities = arrivals.missingIdentities
     return restored
-  }
-
-  private static func enclaveForRestoring(
-    _ machine: Machine, _ kind: EnclaveKind?
-  ) throws -> any Enclave {
-    guard let kind else { return try machine.enclaveForNewKeys() }
-    guard let enclave = machine.enclave(kind) else { throw EnclaveError.unavailable }
-    try enclave.checkAvailability()
-    return enclave
   }
 }
 
@@ -142,11 +136,18 @@ private struct Arrival {
   let keys: ClassKeys
   let machine: Machine
   let enclave: any Enclave
+  /// Whether the user has said where new keys are made.
+  let isToldWhere: Bool
   let clock: VaultClock
 
   /// Gives it protected data, custody and registration of this machine.
   func settle(_ contents: BackupContents) throws -> Arrivals {
     let keychain = KeychainService(keychain: try keybag.openKeychain(file), keys: keys)
+    if !isToldWhere, !enclave.kind.isHardware,
+      try ProtectedDomains.enclaveKind(keychain)?.isHardware == true
+    {
+      throw CofferError.hardwareRequired
+    }
     // Nothing of the old machine may be taken for this one's.
     let strange = try keychain.accounts().filter { account in
       ProtectedDomains.accountsOfThisMachine.contains(account) || PrivateKeyCustody.owns(account: account)

@@ -2,6 +2,7 @@
 //
 // An identity as a user sees it. Only what is public is in it: nothing of the private part is opened to show one.
 
+public import KeyCustody
 public import OpenPGP
 internal import Primitives
 internal import ProtectedData
@@ -48,8 +49,10 @@ public struct Identity: Sendable {
   public let isImported: Bool
   /// Whether a revocation certificate is kept.
   public let hasRevocation: Bool
+  /// Where the private part is, as its own envelope says; nil if custody has none.
+  public let place: PrivateKeyPlace?
   /// Whether custody has the private part; false after a loss.
-  public let hasPrivatePart: Bool
+  public var hasPrivatePart: Bool { place.map { !$0.isLost } ?? false }
   /// Whether that has the primary key, without which nothing of the identity can be changed.
   public let hasPrimaryKey: Bool
   /// Whether it is the first of the list, which signs unless another one is named.
@@ -69,7 +72,7 @@ public struct Identity: Sendable {
 
   /// Judges the public part at a time.
   init(
-    _ stored: PGPKeyIdentity, _ certificate: Certificate, isDefault: Bool, hasPrivatePart: Bool,
+    _ stored: PGPKeyIdentity, _ certificate: Certificate, isDefault: Bool, place: PrivateKeyPlace?,
     at now: Timestamp
   ) {
     let valid = ValidCertificate(certificate, at: now, now: now, policy: .standard)
@@ -84,7 +87,7 @@ public struct Identity: Sendable {
     backedUp = stored.backedUpAt.map(Int64.init)
     isImported = stored.isImported
     hasRevocation = !stored.revocationCertificate.isEmpty
-    self.hasPrivatePart = hasPrivatePart
+    self.place = place
     hasPrimaryKey = stored.hasPrimaryKey
     self.isDefault = isDefault
     state = State(valid.problem)

@@ -114,7 +114,8 @@ extension IdentityStore {
       if !change.keepsBackup { made.backedUpAt = nil }
       return try key.listed(made)
     }
-    return try self.identity(made, isDefault: identity.isDefault, hasPrivatePart: true, at: time)
+    return try self.identity(
+      made, isDefault: identity.isDefault, place: place(of: made.fingerprint), at: time)
   }
 }
 

@@ -31,34 +31,27 @@ public struct IdentityStore: Sendable {
   // MARK: Looking
 
   /// All identities, the default one first, judged at a time.
-  /// - Parameter now: seconds since 1970, UTC.
+  /// - Parameters:
+  ///   - now: seconds since 1970, UTC.
+  ///   - asks: whether the enclaves are asked for the private parts; otherwise only what is stored is compared.
   /// - Throws: ``IdentityError/corrupt``; `ProtectedDataError`; `CustodyError`.
-  public func all(at now: Int64) throws -> [Identity] {
-    let keys = Set(try custody.fingerprints())
+  public func all(at now: Int64, asking asks: Bool = false) throws -> [Identity] {
+    let places = try custody.places(asking: asks)
     return try records.identities().enumerated().map { index, stored in
-      let hasPrivatePart = keys.contains(stored.fingerprint)
-      return try identity(stored, isDefault: index == 0, hasPrivatePart: hasPrivatePart, at: Timestamp(now))
+      try identity(stored, isDefault: index == 0, place: places[stored.fingerprint], at: Timestamp(now))
     }
   }
 
   /// Judges the public part of an identity. Revocations by others count if these are known.
   func identity(
-    _ stored: PGPKeyIdentity, isDefault: Bool, hasPrivatePart: Bool, at now: Timestamp
+    _ stored: PGPKeyIdentity, isDefault: Bool, place: PrivateKeyPlace?, at now: Timestamp
   ) throws -> Identity {
     var certificate = try stored.publicPart()
     if !certificate.namedRevokers.isEmpty {
       let own = try records.identities().map { try $0.publicPart() }
       certificate = certificate.knowing(try own + others())
     }
-    return Identity(stored, certificate, isDefault: isDefault, hasPrivatePart: hasPrivatePart, at: now)
-  }
-
-  /// How many private keys have no metadata, as after a reset of the domain: nobody sees them.
-  public func unlistedCount() throws -> Int { try unlisted().count }
-
-  private func unlisted() throws -> [Fingerprint] {
-    let listed = Set(try records.identities().map(\.fingerprint))
-    return try custody.fingerprints().filter { !listed.contains($0) }
+    return Identity(stored, certificate, isDefault: isDefault, place: place, at: now)
   }
 
   /// An identity as it is stored now.
@@ -77,6 +70,9 @@ public struct IdentityStore: Sendable {
     return found
   }
 
+  /// Where a private part is, as its envelope says.
+  func place(of key: Fingerprint) throws -> PrivateKeyPlace? { try custody.places(asking: false)[key] }
+
   // MARK: Changing
 
   /// Makes an identity. When this returns, private part and metadata are on the disk; if it throws, neither is.
@@ -91,7 +87,7 @@ public struct IdentityStore: Sendable {
     let key = try wanted.key(at: time)
     let metadata = try PGPKeyIdentity(key, at: time)
     try custody.wrap(listing: [key.listed(metadata)], authorization)
-    return try identity(metadata, isDefault: present == 0, hasPrivatePart: true, at: time)
+    return try identity(metadata, isDefault: present == 0, place: place(of: metadata.fingerprint), at: time)
   }
 
   /// Moves an identity to the front.
@@ -117,27 +113,6 @@ public struct IdentityStore: Sendable {
     }
     if try custody.fingerprints().contains(identity.key) { return try custody.delete(identity.key) }
     try records.changeIdentities { identities in identities.removeAll { $0.fingerprint == identity.key } }
-  }
-
-  /// Lists private keys without metadata again: the key itself has its public part. A new revocation certificate
-  /// is made. Keys that are not OpenPGP keys are left as they are.
-  /// - Returns: how many were listed.
-  /// - Throws: `CustodyError`, `ProtectedDataError`; what was listed before stays.
-  @discardableResult
-  public func listUnlisted(_ authorization: CustodyAuthorization, at now: Int64) throws -> Int {
-    var count = 0
-    for fingerprint in try unlisted() {
-      let metadata = try custody.withPrivateKey(fingerprint, authorization) { bytes, _ in
-        (try? TransferableSecretKey(opened: bytes)).flatMap { try? PGPKeyIdentity($0, at: Timestamp(now)) }
-      }
-      guard let metadata, metadata.fingerprint == fingerprint else { continue }
-      try records.changeIdentities { identities in
-        guard !identities.contains(where: { $0.fingerprint == fingerprint }) else { return }
-        identities.append(metadata)
-      }
-      count += 1
-    }
-    return count
   }
 }
 

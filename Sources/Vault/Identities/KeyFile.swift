@@ -114,8 +114,11 @@ public struct OpenedKey: Sendable {
 }
 
 extension IdentityStore {
-  /// The fingerprints of keys that custody has: what of a file is here already.
-  public func keptFingerprints() throws -> Set<String> { Set(try custody.fingerprints().map(\.text)) }
+  /// The fingerprints of keys that custody has: what of a file is here already. Those that cannot be opened any more
+  /// are not among them: a backup takes their place.
+  public func keptFingerprints() throws -> Set<String> {
+    Set(try custody.places().filter { !$0.value.isLost }.map(\.key.text))
+  }
 
   /// Seals keys of a file, all or none, with a revocation certificate each. Every one was opened again when this
   /// returns. An identity whose private part was lost has it again. Of keys that are here already, what is new is taken
@@ -126,7 +129,7 @@ extension IdentityStore {
     _ opened: [OpenedKey], _ authorization: CustodyAuthorization, at now: Int64
   ) throws {
     let present = try records.identities()
-    let sealed = try custody.fingerprints()
+    let sealed = Set(try custody.places().filter { !$0.value.isLost }.keys)
     let known = opened.filter { sealed.contains($0.key.certificate.fingerprint) }
     let opened = opened.filter { !sealed.contains($0.key.certificate.fingerprint) }
     let new = opened.count { entry in

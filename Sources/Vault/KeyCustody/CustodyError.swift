@@ -33,6 +33,10 @@ public enum CustodyError: Error, Equatable, Sendable {
   /// There are keys without a backup, and one security key alone would open them: it wants a second key, or the
   /// backups, and no acknowledgement helps.
   case secondKeyRequired(keysWithoutBackup: Int)
+  /// The guard is to be given up, and so many keys that it opens have no backup.
+  case backupRequired(keysWithoutBackup: Int)
+  /// The guard is to be given up, and the mode has none.
+  case guardNotNeeded
   /// A change was interrupted and cannot be ended now; ``PrivateKeyCustody/recover()`` tries again and says why.
   case recoveryPending
   /// The coffer holds its maximum of keys already.

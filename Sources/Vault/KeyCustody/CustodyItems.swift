@@ -88,12 +88,24 @@ struct CustodyItems {
 
   /// Whether every envelope that the manifest names is there, those of some keys left out.
   func isWhole(but left: [Fingerprint]) -> Bool {
-    isGuardWhole && areWhole(but: left)
+    isGuardWhole && manifest.digests.keys.allSatisfy { left.contains($0) || (try? envelope($0)) != nil }
   }
 
-  /// The same, without the guard record.
-  func areWhole(but left: [Fingerprint]) -> Bool {
-    manifest.digests.keys.allSatisfy { left.contains($0) || (try? envelope($0)) != nil }
+  /// Whether every key that a change concerns is as before it.
+  func isWhole(before journal: RecoveryJournal) -> Bool {
+    isGuardWhole
+      && journal.fingerprints.allSatisfy { manifest.digests[$0] == nil || (try? envelope($0)) != nil }
+  }
+
+  /// Whether the staged envelopes of a change can take the place of the former ones: under another mode or guard, no key
+  /// that opens stays behind.
+  func mayPromote(_ journal: RecoveryJournal) -> Bool {
+    if journal.targetMode == manifest.mode, targetGuardDigest(journal) == manifest.guardDigest {
+      return isGuardWhole
+    }
+    return manifest.digests.keys.allSatisfy {
+      journal.fingerprints.contains($0) || (try? envelope($0)) == nil
+    }
   }
 
   /// The pending envelopes of a change; nil when one is missing, or is not of the change's mode and guard.

@@ -20,6 +20,11 @@ extension CustodyRecords {
   /// The identities, without what a change has staged.
   public func identities() throws(ProtectedDataError) -> [PGPKeyIdentity] { try metadata().identities }
 
+  /// The keys of which a backup was made.
+  func keysWithBackup() throws(ProtectedDataError) -> Set<Fingerprint> {
+    Set(try identities().filter { $0.backedUpAt != nil }.map(\.fingerprint))
+  }
+
   /// Changes the identities. They are on the disk when this returns.
   public func changeIdentities(
     _ change: (inout [PGPKeyIdentity]) -> Void

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The envelopes of one change: each private key sealed to a new key in the enclave, and a proof of what was
-// sealed, so that it can be compared with what the store gives back.
+// sealed, so that it can be compared with what the store gives back. A key that was in hardware stays in hardware.
 
 internal import Enclaves
 internal import OpenPGP
@@ -15,6 +15,9 @@ struct NewEnvelopes: ~Copyable {
   /// The metadata that the keys have once the change is made.
   private(set) var identities: [PGPKeyIdentity] = []
   private let enclave: any Enclave
+  /// The kinds of the envelopes that are there before the change.
+  private let formerKind: (Fingerprint) -> EnclaveKind?
+  private let enclaveOfKind: (EnclaveKind) -> (any Enclave)?
   private let enrolment: KeyEnrolment
   /// What the mode's envelopes take beside the enclave; nil for a mode without a guard record.
   private let openGuard: OpenGuard?
@@ -23,10 +26,14 @@ struct NewEnvelopes: ~Copyable {
   private let proofKey = SystemRandom.secretBytes(count: SymmetricKey.byteCount)
 
   init(
-    _ mode: AuthenticationMode, in enclave: any Enclave, _ enrolment: KeyEnrolment, _ openGuard: OpenGuard?
+    _ mode: AuthenticationMode, in enclave: any Enclave, _ enrolment: KeyEnrolment, _ openGuard: OpenGuard?,
+    formerKind: @escaping (Fingerprint) -> EnclaveKind?,
+    enclaveOfKind: @escaping (EnclaveKind) -> (any Enclave)?
   ) {
     self.mode = mode
     self.enclave = enclave
+    self.formerKind = formerKind
+    self.enclaveOfKind = enclaveOfKind
     self.enrolment = enrolment
     self.openGuard = openGuard
   }
@@ -37,12 +44,22 @@ struct NewEnvelopes: ~Copyable {
     _ secret: RawSpan, _ payload: PrivateKeyPayload, _ fingerprint: Fingerprint
   ) throws(CustodyError) {
     guard proofs[fingerprint] == nil else { throw .invalidInput }
+    let enclave = try self.enclave(for: fingerprint)
     let key: EnclaveKey
     do { key = try enclave.createKey(use: .agreement, access: mode.access, enrolment: enrolment) } catch {
       throw .enclave(error)
     }
     envelopes.append(try PrivateKeyEnvelope.seal(secret, payload, fingerprint, to: key, guard: openGuard))
     proofs[fingerprint] = proof(secret)
+  }
+
+  /// Where the new envelope of a key is made: never in software what was in hardware.
+  private func enclave(for fingerprint: Fingerprint) throws(CustodyError) -> any Enclave {
+    guard !enclave.kind.isHardware, let former = formerKind(fingerprint), former.isHardware else {
+      return enclave
+    }
+    guard let chip = enclaveOfKind(former) else { throw .enclave(.unavailable) }
+    return chip
   }
 
   /// The same, with the metadata of the key.

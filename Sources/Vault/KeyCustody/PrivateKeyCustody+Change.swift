@@ -38,7 +38,8 @@ extension PrivateKeyCustody {
       _ = try later.key(for: mode)
       var new = NewEnvelopes(
         mode, in: enclave,
-        try authorization.enrolment(for: mode, fingerKey: items.fingerKey().publicKey), openGuard)
+        try authorization.enrolment(for: mode, fingerKey: items.fingerKey().publicKey), openGuard,
+        formerKind: { items.stored($0, .permanent)?.key.kind }, enclaveOfKind: enclaveOfKind)
       try make(items, &new)
       let next = try items.manifest.next(with: new.envelopes, mode, guardDigest: openGuard?.digest)
       let journal = RecoveryJournal(

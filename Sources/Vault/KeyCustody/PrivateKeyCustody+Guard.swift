@@ -8,7 +8,7 @@ public import ProtectedData
 public import Secrets
 internal import SecurityKeys
 
-/// A guard that was made and used once. ``PrivateKeyCustody/switchMode(to:_:guard:acknowledgesMissingBackup:)``
+/// A guard that was made and used once. ``PrivateKeyCustody/switchMode(to:_:guard:leaving:acknowledgesMissingBackup:)``
 /// writes it in one batch with everything that depends on it.
 public struct NewGuard: Sendable {
   let record: GuardRecord

@@ -68,18 +68,13 @@ extension PrivateKeyCustody {
       return .completed
     }
     // A deletion changes nothing before its one batch, also where keys are incomplete.
-    if items.isWhole || journal.kind == .delete {
+    if items.isWhole(before: journal) || journal.kind == .delete {
       try discard(items.rests(of: journal))
       try records.settle(journal, items.manifest)
       try records.end(present)
       return .rolledBack
     }
-    if let envelopes = items.pendingEnvelopes(journal), items.areWhole(but: journal.fingerprints),
-      items.isGuardWhole || items.targetGuardDigest(journal) != items.manifest.guardDigest,
-      (journal.targetMode == present
-        && items.targetGuardDigest(journal) == items.manifest.guardDigest)
-        || items.manifest.digests.keys.allSatisfy(journal.fingerprints.contains)
-    {
+    if let envelopes = items.pendingEnvelopes(journal), items.mayPromote(journal) {
       var next = try items.manifest.next(
         with: envelopes, journal.targetMode, guardDigest: items.targetGuardDigest(journal))
       next.generation = journal.targetGeneration

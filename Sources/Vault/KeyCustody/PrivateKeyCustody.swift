@@ -31,7 +31,8 @@ public final class PrivateKeyCustody: Sendable {
   ///   - file: the coffer's file, whose writer's lock every change takes.
   ///   - keychain: where envelopes and manifest are items.
   ///   - records: the journal.
-  ///   - enclave: makes the keys of new envelopes.
+  ///   - enclave: makes the keys of new envelopes. A private key that is in hardware stays in hardware, whatever this
+  ///     one is.
   ///   - enclaveOfKind: opens the others; nil for a kind that is not here.
   public convenience init(
     file: DatabaseFile, keychain: KeychainService, records: any CustodyRecords, enclave: any Enclave,
@@ -70,14 +71,6 @@ public final class PrivateKeyCustody: Sendable {
   /// The fingerprints of all keys, ascending.
   public func fingerprints() throws -> [Fingerprint] {
     try CustodyItems(keychain).manifest.digests.keys.sorted()
-  }
-
-  /// How many keys have no envelope, or one that does not match the manifest. Nothing is opened.
-  public func examine() throws -> Int {
-    let items = try CustodyItems(keychain)
-    // Without its guard record, no envelope opens.
-    guard items.isGuardWhole else { return items.manifest.digests.count }
-    return items.manifest.digests.keys.count { (try? items.envelope($0)) == nil }
   }
 
   /// Answers enclaves for a recognised finger, until the context's deadline.
@@ -134,13 +127,16 @@ public final class PrivateKeyCustody: Sendable {
   }
 
   /// Seals new private keys with their metadata, all or none: keys and metadata are written both or neither, also
-  /// when the process ends meanwhile. Erase your own copies only after this returns (SE-07).
+  /// when the process ends meanwhile. Erase your own copies only after this returns (SE-07). A key that is here and
+  /// cannot be opened any more is replaced.
   ///
-  /// - Throws: `CustodyError.alreadyExists`, `.tooManyKeys`, `.invalidInput`, and as ``switchMode(to:_:guard:acknowledgesMissingBackup:)``.
+  /// - Throws: `CustodyError.alreadyExists`, `.tooManyKeys`, `.invalidInput`, and as ``switchMode(to:_:guard:leaving:acknowledgesMissingBackup:)``.
   public func wrap(listing keys: [ListedPrivateKey], _ authorization: CustodyAuthorization) throws {
-    try change(.wrap, to: nil, authorization) { items, new in
+    try change(.wrap, to: nil, authorization) { [self] items, new in
+      var finder = PlaceFinder(items, enclaveOfKind)
       for key in keys {
-        guard items.manifest.digests[key.identity.fingerprint] == nil else {
+        let fingerprint = key.identity.fingerprint
+        guard items.manifest.digests[fingerprint] == nil || finder.place(fingerprint).isLost else {
           throw CustodyError.alreadyExists
         }
         try new.seal(key)
@@ -201,20 +197,23 @@ public final class PrivateKeyCustody: Sendable {
   ///   - mode: the next mode; the present one seals all keys again.
   ///   - newGuard: the guard of the next mode, if that has a guard record.
   ///   - authorization: must satisfy the present mode and the next, apart from `newGuard`.
+  ///   - left: the keys that are not sealed again, and so stay under a mode that does not hold any more: only their
+  ///     backups bring them back.
   ///   - acknowledgesMissingBackup: whether the user knows that keys without a backup are lost with the
   ///     fingers or the guard (AM-05).
-  /// - Throws: `CustodyError.acknowledgementRequired`, `.secondKeyRequired`, `.fingerRequired`, `.passcodeRequired`, before anything
-  ///   is written; ``CustodyError``, after which nothing has changed.
+  /// - Throws: `CustodyError.acknowledgementRequired`, `.secondKeyRequired`, `.backupRequired`, `.fingerRequired`,
+  ///   `.passcodeRequired`, before anything is written; ``CustodyError``, after which nothing has changed.
   public func switchMode(
     to mode: AuthenticationMode, _ authorization: CustodyAuthorization, guard newGuard: NewGuard? = nil,
-    acknowledgesMissingBackup: Bool = false
+    leaving left: LeftKeys = .none, acknowledgesMissingBackup: Bool = false
   ) throws {
     guard (newGuard != nil) == (mode == .highSecurityWithGuard) else { throw CustodyError.guardRequired }
     try change(.rewrap, to: mode, authorization, guard: newGuard) { [self] items, new in
-      let fingerprints = items.manifest.digests.keys.sorted()
+      let staying = try left.keys(of: items, enclaveOfKind) { [records] in try records.keysWithBackup() }
+      let fingerprints = items.manifest.digests.keys.filter { !staying.contains($0) }.sorted()
       let hangsOnOneKey = newGuard?.hangsOnOneKey ?? false
       if mode.isHighSecurity, hangsOnOneKey || !acknowledgesMissingBackup {
-        let withBackup = try records.identities().filter { $0.backedUpAt != nil }.map(\.fingerprint)
+        let withBackup = try records.keysWithBackup()
         let count = fingerprints.count { !withBackup.contains($0) }
         guard count == 0 else {
           throw hangsOnOneKey

@@ -3,7 +3,9 @@
 // Diagnosis, and the two resets (PD-22). None of this happens automatically.
 
 public import Enclaves
+public import Keychains
 internal import Logging
+internal import Secrets
 internal import Storage
 public import UserAuthentication
 
@@ -113,6 +115,17 @@ extension ProtectedDomains {
 }
 
 extension ProtectedDomains {
+  /// The same of a keychain, without asking this machine; nil when the key is gone, or is not one.
+  /// - Throws: `.keychainLocked`, `.keychainUnavailable`.
+  public static func enclaveKind(
+    _ keychain: KeychainService
+  ) throws(ProtectedDataError) -> EnclaveKind? {
+    do throws(ProtectedDataError) {
+      return try keychain.protectedItem(BindingKey.account, damaged: .bindingKeyUnusable)?
+        .withBytes { EnclaveKind(handle: $0) }
+    } catch .frameworkRecovery { return nil }
+  }
+
   /// The kind of enclave that holds the binding key, and so the root secret. Known while locked.
   /// - Throws: `.frameworkRecovery` when the key is gone; `.keychainLocked`.
   public func enclaveKind() throws(ProtectedDataError) -> EnclaveKind {

@@ -44,6 +44,9 @@ public struct AccountLink {
   /// The names of the items in the keychain: none of them may come to another machine.
   public static let itemNames = AccountItems.names
 
+  /// The kind of enclave that this device's keys are in; nil without an account.
+  public func enclaveKind() throws(KeychainError) -> EnclaveKind? { try items.enclaveKind() }
+
   // MARK: Opening
 
   /// Whether this coffer has an account.

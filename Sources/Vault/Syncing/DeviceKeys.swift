@@ -105,6 +105,14 @@ struct AccountItems {
     return DeviceKeys(pair: pair, enclave: enclave, signing: signing, agreement: agreement)
   }
 
+  /// The kind of enclave that the first pair found is in; nil without one.
+  func enclaveKind() throws(KeychainError) -> EnclaveKind? {
+    for pair in [DeviceKeys.Pair.first, .second] {
+      if let kind = try load(Name.keys(pair).signing)?.withBytes({ EnclaveKind(handle: $0) }) { return kind }
+    }
+    return nil
+  }
+
   /// Removes the handles of a pair, and the keys from the enclave if that answers.
   func removeKeys(
     _ pair: DeviceKeys.Pair, _ enclaveOfKind: (EnclaveKind) -> (any Enclave)?

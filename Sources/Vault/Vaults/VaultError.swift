@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import Glibc
 public import Keychains
 
 /// What can go wrong in a vault. Descriptions carry no identifiers. Passphrases are the slots' concern: the errors of
@@ -73,6 +74,8 @@ public enum VaultError: Error, Sendable {
     // A locked keychain has to be unlocked, and a library to be installed. A service that died may be restarted.
     case .keychainNotAvailable(.serviceLocked), .keychainNotAvailable(.serviceLibraryMissing): .never
     case .keychainNotAvailable(.serviceUnavailable): .onceAfterOneSecond
+    // A service that had its time for an answer, or answers nonsense, does so again: nobody waits minutes for that.
+    case .keychainNotAvailable(let error) where [-ETIMEDOUT, -EBADMSG].contains(error.status): .never
     case .keychainNotAvailable: .exponentialBackoff
     default: .never
     }

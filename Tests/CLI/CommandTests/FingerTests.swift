@@ -42,8 +42,12 @@
     /// A session, in high security with the guard finger.
     private func enterHighSecurity() throws {
       try FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: place.folder.path())
+      // Without a private part there would be nothing to guard, and no finger would be asked for.
+      try #require(
+        try run("identity", "generate", "--user-id", "Ada", "--quiet", pass[0], pass[1]).status == 0)
       try sees("match")
-      let entered = try run("mode", "high-security", "--guard", "finger", pass[0], pass[1])
+      let entered = try run(
+        "mode", "high-security", "--guard", "finger", "--acknowledge-no-backup", pass[0], pass[1])
       try #require(entered.status == 0, "\(entered.error)")
       #expect(entered.error.contains("somebody who knows the passphrase and can run programs as you"))
       try #require(try run("unlock", pass[0], pass[1]).status == 0)

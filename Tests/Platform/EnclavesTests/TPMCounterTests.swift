@@ -204,7 +204,7 @@
       try chip.run("changeauth", "--object-context=o", "secret")
       #expect(throws: EnclaveError.counterRefused) { try enclave.createCounter(authorization: other) }
       // No storage root key, no session.
-      #expect(enclave.refusals(early.counter, authorization) == [.unavailable, .unavailable])
+      #expect(enclave.refusals(early.counter, authorization) == [.ownerPassword, .ownerPassword])
       try chip.run("changeauth", "--object-context=o", "--object-auth=secret")
       try enclave.deleteCounter(early.counter)
       try chip.makePersistentRoot("ecc256")

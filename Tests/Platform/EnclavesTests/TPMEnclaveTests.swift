@@ -171,14 +171,22 @@
       #expect(enclave.refusal(key) == nil)
     }
 
-    @Test("A chip whose owner has a password cannot be talked to, and no PIN is called wrong")
+    @Test("A chip whose owner has a password uses no key, says why, and calls no PIN wrong")
     func ownerPassword() throws {
       let key = try enclave.makeKey(.agreement, .devicePasscode, for: person)
       try chip.run("changeauth", "--object-context=o", "secret")
-      #expect(enclave.refusal(key, right) == .unavailable)
-      #expect(throws: EnclaveError.unavailable) { try enclave.makeKey(.signing) }
+      #expect(enclave.refusal(key, right) == .ownerPassword)
+      #expect(throws: EnclaveError.ownerPassword) { try enclave.makeKey(.signing) }
       try chip.run("changeauth", "--object-context=o", "--object-auth=secret")
       #expect(enclave.refusal(key, right) == nil)
+      // The same of the persistent key.
+      let root = chip.path("root")
+      try chip.run(
+        "createprimary", "--hierarchy=o", "--key-algorithm=ecc256", "--key-auth=secret",
+        "--key-context=\(root)")
+      try chip.run("evictcontrol", "--hierarchy=o", "--object-context=\(root)", "0x81000001")
+      try chip.run("flushcontext", "--transient-object")
+      #expect(throws: EnclaveError.ownerPassword) { try enclave.makeKey(.signing) }
     }
 
     // MARK: Rests

@@ -34,6 +34,64 @@
       #expect(throws: Never.self) { _ = try TPMContext(tcti: chip.tcti) }
     }
 
+    @Test("A chip that goes away while it is spoken to is an error, and ends no process")
+    func goesAway() async {
+      await #expect(processExitsWith: .success) {
+        let chip = try SoftwareTPM()
+        // A socket whose other end is closed at once: each write to it is one that nobody reads.
+        let path = chip.path("gone")
+        try FileManager.default.createSymbolicLink(
+          atPath: path + ".ctrl", withDestinationPath: chip.path("s.ctrl"))
+        let listener = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8) }
+        let bound = withUnsafePointer(to: &address) {
+          $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+            bind(listener, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
+          }
+        }
+        guard bound == 0, listen(listener, 8) == 0 else { exit(2) }
+        Thread.detachNewThread {
+          while true { close(accept(listener, nil, nil)) }
+        }
+        let enclave = TPMEnclave(tcti: "swtpm:path=\(path)")
+        for _ in 0..<200 {
+          do throws(EnclaveError) {
+            try enclave.checkAvailability()
+            exit(3)
+          } catch { guard error == .unavailable || error == .notAnswering else { exit(4) } }
+        }
+        // What the process does with the signal otherwise is as before.
+        var action = sigaction()
+        sigaction(SIGPIPE, nil, &action)
+        var blocked = sigset_t()
+        pthread_sigmask(SIG_BLOCK, nil, &blocked)
+        guard sigismember(&blocked, SIGPIPE) == 0 else { exit(5) }
+      }
+    }
+
+    @Test("A chip whose owner has a password answers, and is not called absent")
+    func ownerPassword() throws {
+      let own = TPMEnclave(tcti: chip.tcti)
+      let key = try own.makeKey(.agreement, .none, for: person)
+      try chip.run("changeauth", "-c", "owner", "secret")
+      try own.checkAvailability()
+      #expect(throws: EnclaveError.ownerPassword) {
+        _ = try own.makeKey(.agreement, .none, for: person)
+      }
+      #expect(throws: EnclaveError.ownerPassword) { try own.checkReadiness(of: key) }
+    }
+
+    @Test("What a chip asks to be repeated later is told from what it refuses")
+    func later() {
+      for code: UInt32 in [0x920, 0x922, 0x923, 0x0C_0920] {
+        #expect(EnclaveError(responseCode: code) == .tryLater)
+      }
+      #expect(EnclaveError(responseCode: 0x921) == .lockedOut(secondsLeft: nil))
+      #expect(EnclaveError(responseCode: 0x924) == .failed(code: 0x924))
+    }
+
     @Test("Neither PIN nor what is derived from it nor what was agreed goes over the wire in the clear")
     func secrets() throws {
       let peer = P256PrivateKey()

@@ -154,7 +154,7 @@ final class ServedHome: @unchecked Sendable {
   private let hasEnded = Mutex(false)
 
   init(
-    options: AgentOptions = AgentOptions(),
+    options: AgentOptions = AgentOptions(), patience: Duration = Patience.duration,
     connectWatch: @escaping @Sendable () -> (any SessionWatch)? = { nil }
   ) throws {
     folder = try RuntimeFolder()
@@ -175,7 +175,7 @@ final class ServedHome: @unchecked Sendable {
         let listening = try AgentServer.Listening(place)
         let loop = AgentLoop(
           listener: listening.descriptor, signals: signals, holder: holder,
-          watchesPressure: options.locksOnMemoryPressure, connectWatch: connectWatch)
+          watchesPressure: options.locksOnMemoryPressure, patience: patience, connectWatch: connectWatch)
         listens.signal()
         loop.run()
         listening.end()

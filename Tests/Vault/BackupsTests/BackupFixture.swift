@@ -94,12 +94,13 @@ final class BackupFixture {
 
 /// Restores a backup with the passphrase of the fixture.
 func restore(
-  _ path: String, to home: String, _ machine: Machine = plainMachine,
+  _ path: String, to home: String, _ machine: Machine = plainMachine, attestation: EnclaveKind? = nil,
   progress: (Int, Int) -> Bool = { _, _ in true }
 ) throws -> RestoredCoffer {
   let backup = try LockedBackup(path: path)
   let keys = try backup.unlock(SlotCredential(passphrase()))
-  return try Coffer.restore(backup, keys, to: home, machine: machine, progress: progress)
+  return try Coffer.restore(
+    backup, keys, to: home, machine: machine, attestation: attestation, progress: progress)
 }
 
 /// The messages of a coffer, by their titles.

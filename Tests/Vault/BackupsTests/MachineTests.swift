@@ -82,7 +82,8 @@
         privateParts: BackupOfPrivateParts(custody: custody, authorization: authorization),
         record: nil
       ) { _, _ in true }
-      let with = try restore(fixture.path("with"), to: TemporaryHome().path, plainMachine)
+      let with = try restore(
+        fixture.path("with"), to: TemporaryHome().path, plainMachine, attestation: .software)
       #expect(with.identities.map(\.fingerprint) == [ada])
       #expect(try with.coffer.authenticationMode() == .standard)
       #expect(try privateParts(with.coffer) == before)
@@ -107,7 +108,11 @@
         custody: try middle.coffer.openPrivateKeys().custody, authorization: middle.coffer.authorization())
       let second = fixture.path("second")
       _ = try middle.coffer.backUp(to: second, privateParts: parts, record: nil) { _, _ in true }
-      let last = try restore(second, to: TemporaryHome().path, plainMachine)
+      // Not without a word: what was in a chip would be in software.
+      let place = try TemporaryHome().path
+      #expect(throws: CofferError.hardwareRequired) { try restore(second, to: place, plainMachine) }
+      #expect(!DatabaseFile.exists(home: place))
+      let last = try restore(second, to: place, plainMachine, attestation: .software)
       #expect(last.enclave == .software)
       #expect(try privateParts(last.coffer) == before)
       #expect(last.identities.map(\.fingerprint) == [ada])

@@ -32,6 +32,42 @@ struct CaptureExportTests {
     )
   }
 
+  @Test("The commands in CHECK.txt notice a part that was replaced together with its sum, or that was added")
+  func counterfeit() throws {
+    let fixture = try CaptureFixture()
+    let id = try fixture.add(photo: [0xFF, 0xD8, 0xFF] + bytes(6_000, seed: 1), metadata: "{}")
+    let folder = fixture.home.path + "-out"
+    _ = try fixture.store.export(id, to: folder)
+    let page = try String(contentsOf: URL(filePath: folder + "/CHECK.txt"), encoding: .utf8)
+    let commands = page.split(separator: "\n").filter { $0.hasPrefix("  ") }.joined(separator: "\n")
+    #expect(commands.hasPrefix("  sha256sum"))
+    func says() throws -> String {
+      let process = Process()
+      let output = Pipe()
+      process.executableURL = URL(filePath: "/bin/sh")
+      process.arguments = ["-c", commands]
+      process.currentDirectoryURL = URL(filePath: folder)
+      process.standardOutput = output
+      process.standardError = output
+      try process.run()
+      let said = String(decoding: try output.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self)
+      process.waitUntilExit()
+      return said
+    }
+    let genuine = try says()
+    #expect(genuine.contains("Verified OK") && !genuine.contains("NOT CAPTURED"), "\(genuine)")
+    let other = Data([0xFF, 0xD8, 0xFF] + bytes(6_000, seed: 2))
+    try other.write(to: URL(filePath: folder + "/photo.jpg"))
+    let sums = "\(Hexadecimal.text(SHA256.hash(Array(other).span.bytes)))  photo.jpg\n"
+    try Data(sums.utf8).write(to: URL(filePath: folder + "/SHA256SUMS"))
+    try Data("more".utf8).write(to: URL(filePath: folder + "/extra.txt"))
+    let counterfeit = try says()
+    #expect(counterfeit.contains("photo.jpg: OK") && counterfeit.contains("Verified OK"), "\(counterfeit)")
+    #expect(counterfeit.contains("NOT CAPTURED: photo.jpg"), "\(counterfeit)")
+    #expect(counterfeit.contains("NOT CAPTURED: extra.txt"), "\(counterfeit)")
+    #expect(!counterfeit.contains("NOT CAPTURED: metadata.json"))
+  }
+
   @Test("What is exported is bit for bit what was captured, and sha256sum and openssl find it right")
   func everything() throws {
     let fixture = try CaptureFixture()

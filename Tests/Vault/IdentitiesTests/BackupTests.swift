@@ -6,6 +6,7 @@ import Extents
 import Foundation
 import Identities
 import KeyCustody
+import Keychains
 import OpenPGP
 import ProtectedData
 import Secrets
@@ -64,6 +65,31 @@ struct BackupTests {
     #expect(found.profile == ada.profile && found.backedUp == nil && found.expires == ada.expires)
     #expect(try elsewhere.privatePart(found).certificate == ada.certificate)
     #expect(try elsewhere.store.keptFingerprints() == [ada.fingerprint])
+  }
+
+  @Test("A backup takes the place of its own private part that cannot be opened any more, and of no other")
+  func replacesLost() throws {
+    let fixture = try IdentityFixture()
+    let ada = try fixture.generate("Ada <ada@example.org>")
+    let bob = try fixture.generate("Bob <bob@example.org>")
+    let opened = try KeyFile(read(backUp(ada, fixture)), at: IdentityFixture.now).keys[0]
+      .opened([Self.secret("marble-otter")])
+    // One that opens is not replaced.
+    #expect(throws: CustodyError.alreadyExists) {
+      try fixture.store.importKeys([opened], fixture.passcode, at: IdentityFixture.now)
+    }
+    let bytes = Array("no envelope".utf8)
+    try fixture.keychain.save(
+      SecretBytes(copying: bytes.span.bytes), forKey: "com.cypherair.v1.se-key." + ada.fingerprint,
+      accessibility: .whenUnlockedThisDeviceOnly)
+    #expect(try fixture.all().map(\.hasPrivatePart) == [false, true])
+    #expect(try fixture.store.keptFingerprints() == [bob.fingerprint])
+    try fixture.store.importKeys([opened], fixture.passcode, at: IdentityFixture.now)
+    let found = try fixture.all()
+    #expect(found.map(\.fingerprint) == [ada.fingerprint, bob.fingerprint])
+    #expect(found[0].hasPrivatePart && found[0].isDefault && found[0].certificate == ada.certificate)
+    #expect(try fixture.privatePart(found[0]).certificate == ada.certificate)
+    #expect(try fixture.privatePart(bob).certificate == bob.certificate)
   }
 
   @Test("Nothing is overwritten, and a folder that is not there is told before anything is asked")

@@ -3,8 +3,11 @@
 import Foundation
 import Identities
 import KeyCustody
+import Keychains
 import OpenPGP
+import Primitives
 import ProtectedData
+import Secrets
 import Testing
 
 @Suite("Identities in custody")
@@ -126,14 +129,42 @@ struct IdentityStoreTests {
     let fixture = try IdentityFixture()
     let ada = try fixture.generate("Ada <ada@example.org>")
     try fixture.records.changeIdentities { $0 = [] }
-    #expect(try fixture.store.unlistedCount() == 1)
-    #expect(throws: CustodyError.passcodeRequired) {
-      try fixture.store.listUnlisted(CustodyAuthorization(), at: IdentityFixture.now)
-    }
+    #expect(try fixture.store.unlisted().count == 1)
+    // Without what opens it, it stays as it is.
+    #expect(try fixture.store.listUnlisted(CustodyAuthorization(), at: IdentityFixture.now) == 0)
+    #expect(try fixture.store.unlisted().map(\.fingerprint) == [ada.fingerprint])
     #expect(try fixture.store.listUnlisted(fixture.passcode, at: IdentityFixture.now + 5) == 1)
     let found = try #require(fixture.all().first)
     #expect(found.certificate == ada.certificate && found.expires == ada.expires && found.hasRevocation)
-    #expect(try fixture.store.unlistedCount() == 0)
+    #expect(try fixture.store.unlisted().isEmpty)
+  }
+
+  @Test("A lost private key hides no other one, whatever its fingerprint is, and is deleted by its name")
+  func lostAmongOthers() throws {
+    let fixture = try IdentityFixture()
+    let all = try ["Ada", "Bob", "Cleo", "Dan"].map { try fixture.generate($0) }
+    for lost in all {
+      let account = "com.cypherair.v1.se-key." + lost.fingerprint
+      let envelope = try fixture.keychain.requireSecret(forKey: account).withBytes { [UInt8](copying: $0) }
+      try fixture.keychain.delete(forKey: account)
+      try fixture.records.changeIdentities { $0 = [] }
+      #expect(try fixture.store.listUnlisted(fixture.passcode, at: IdentityFixture.now) == 3)
+      #expect(
+        try Set(fixture.all().map(\.fingerprint))
+          == Set(all.map(\.fingerprint).filter { $0 != lost.fingerprint }))
+      #expect(try fixture.store.unlisted().map(\.fingerprint) == [lost.fingerprint])
+      #expect(try fixture.store.unlisted().map(\.place.state) == [.lost(.damaged)])
+      try fixture.keychain.save(
+        SecretBytes(copying: envelope.span.bytes), forKey: account,
+        accessibility: .whenUnlockedThisDeviceOnly)
+    }
+    try fixture.records.changeIdentities { $0 = [] }
+    let key = try #require(fixture.store.unlisted().first)
+    #expect(throws: IdentityError.noBackup) {
+      try fixture.store.delete(key, acknowledgesMissingBackup: false)
+    }
+    try fixture.store.delete(key, acknowledgesMissingBackup: true)
+    #expect(try fixture.custody.fingerprints().count == 3)
   }
 
   @Test("Metadata whose private part was lost is shown as that, and can be deleted")

@@ -40,6 +40,17 @@
       #expect(unlocked.slot.kind == .enclave && unlocked.slot.label == "here")
     }
 
+    @Test("A chip knows that a slot is its own, also while it is locked; another chip has none")
+    func hasSlot() throws {
+      #expect(keybag.hasSlot(of: TPMSlot(enclave)))
+      #expect(try !Keybag.create(passphrase("two"), kdf: cheapPBKDF2, now: 1).0.hasSlot(of: TPMSlot(enclave)))
+      try chip.run("dictionarylockout", "-s", "-n", "1", "-t", "600", "-l", "600")
+      _ = try? keybag.unlock(TPMSlot(enclave), pin: pin("000001"))
+      #expect(keybag.hasSlot(of: TPMSlot(enclave)))
+      try chip.replace()
+      #expect(!keybag.hasSlot(of: TPMSlot(enclave)))
+    }
+
     @Test("Wrong PINs are counted until the chip locks itself, and says for how long")
     func lockout() throws {
       try chip.run("dictionarylockout", "-s", "-n", "3", "-t", "600", "-l", "600")

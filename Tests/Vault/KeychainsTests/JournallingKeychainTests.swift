@@ -5,11 +5,12 @@
 
 import NumberedItemStores
 import Foundation
-import Keychains
 import SpecExamples
 import Storage
 import Synchronization
 import Testing
+
+@testable import Keychains
 
 @Suite("Keychain over a store without transactions")
 struct JournallingKeychainTests {
@@ -192,6 +193,22 @@ struct JournallingKeychainTests {
     try coffer.update(["two": [2]])
     #expect(try coffer.contents() == ["one": [1], "two": [2]])
     #expect(coffer.store.records.count == 3)
+  }
+
+  @Test("A record that the store lists twice, at one place, is not cleared away")
+  func listedTwice() throws {
+    let coffer = JournalCoffer()
+    try coffer.update(["one": [1]])
+    let state = try JournalState(coffer.store.records + coffer.store.records, coffer: JournalCoffer.example)
+    #expect(state.leftovers.isEmpty && state.rows.count == 1)
+    // Beside a real copy, that one alone.
+    let copies = coffer.store.records.map {
+      StoredRecord(place: .init("copy of \($0.place.name)"), bytes: $0.bytes)
+    }
+    for records in [coffer.store.records + copies, copies + coffer.store.records] {
+      let state = try JournalState(records + records, coffer: JournalCoffer.example)
+      #expect(Set(state.leftovers) == Set(records.suffix(2).map(\.place)))
+    }
   }
 
   @Test("What an interrupted batch has left is never read, and cleared away by the next")

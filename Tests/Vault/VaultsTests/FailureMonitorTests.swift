@@ -143,6 +143,8 @@ struct FailureMonitorTests {
       (.decryptionFailed(id, underlying: CancellationError()), "DECRYPTION_FAILED", .never),
       (.keychainAccessDenied, "KEYCHAIN_ACCESS_DENIED", .never),
       (.keychainNotAvailable(.loadFailed(10)), "KEYCHAIN_NOT_AVAILABLE", .exponentialBackoff),
+      (.keychainNotAvailable(.loadFailed(-ETIMEDOUT)), "KEYCHAIN_NOT_AVAILABLE", .never),
+      (.keychainNotAvailable(.saveFailed(-EBADMSG)), "KEYCHAIN_NOT_AVAILABLE", .never),
       (.keychainNotAvailable(.storage(.inUse)), "KEYCHAIN_NOT_AVAILABLE", .exponentialBackoff),
       (.keychainNotAvailable(.serviceUnavailable), "KEYCHAIN_NOT_AVAILABLE", .onceAfterOneSecond),
       (.keychainNotAvailable(.serviceLocked), "KEYCHAIN_NOT_AVAILABLE", .never),

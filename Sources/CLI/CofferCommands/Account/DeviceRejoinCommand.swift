@@ -3,6 +3,7 @@
 internal import ArgumentParser
 internal import CofferKit
 internal import Couriers
+internal import Enclaves
 internal import Histories
 internal import Primitives
 internal import Syncing
@@ -14,6 +15,7 @@ struct DeviceRejoinCommand: CofferCommand {
     coffer device rejoin: go on as a new device of the account, after this one was copied or revoked
 
     usage: coffer device rejoin [--name NAME] [--branch N] [--words] [--yes]
+                                \(KeyPlaceOptions.usage)
                                 \(PassphraseOptions.usage)
                                 \(PhraseOptions.usage)
 
@@ -25,12 +27,16 @@ struct DeviceRejoinCommand: CofferCommand {
       --branch N  this continuation of the account is right, if it has several ('coffer account settle')
       \(AccountOptions.page)
       --yes       do not ask
+      --attestation
+                  where the new keys are made (default: the TPM if one answers; software only if those of
+                  before are in software too)
 
     example: coffer device rejoin
     """
 
   @OptionGroup var global: GlobalOptions
   @OptionGroup var account: AccountOptions
+  @OptionGroup var keyPlace: KeyPlaceOptions
   @Option(help: "What this device is called from now on.") var name: String?
   @Option(help: "The number of the continuation of the account that is right.") var branch: Int?
   @Flag(help: "Do not ask.") var yes = false
@@ -39,12 +45,15 @@ struct DeviceRejoinCommand: CofferCommand {
     let former: String
     let device: String
     let sent: Int
+    /// Where its keys are.
+    let attestation: String
   }
 
   func execute(_ context: CommandContext) throws {
     let name = try name.map { try DeviceName.checked($0) }
     let (open, secret) = try account.open(context)
     let former = open.synchronizer.device
+    let enclave = try open.coffer.enclaveForAccountKeys(keyPlace.kind)
     if !yes {
       try context.insist(
         "\(try Self.cutOff(open.synchronizer))Leave this device's identifier (\(former.short)) and go on under a new one?",
@@ -54,7 +63,7 @@ struct DeviceRejoinCommand: CofferCommand {
     var hasChosen = false
     let report = try account.watching("joining again", context) { goesOn in
       try open.synchronizer.rejoin(
-        with: secret, enclave: context.machine.enclaveForNewKeys(), name: name, at: remote,
+        with: secret, enclave: enclave, name: name, at: remote,
         choice: { fork in
           let number = try OwnerForkWords.choose(fork, branch, context).number
           hasChosen = true
@@ -66,10 +75,11 @@ struct DeviceRejoinCommand: CofferCommand {
       JSON.print(
         Answer(
           former: Hexadecimal.text(former.bytes), device: Hexadecimal.text(device.bytes),
-          sent: report.sentCount))
+          sent: report.sentCount, attestation: enclave.kind.name))
     } else {
       let sent = report.sentCount > 0 ? " \(report.sentCount.counted("change")) sent again." : ""
       context.remark("This device goes on as \(device.short).\(sent)")
+      context.remark(enclave.kind.accountRemark)
       // What is at the place alone cannot be said again.
       let lost = try open.synchronizer.quarantine().filter {
         $0.device == former && $0.kind == .capture && open.synchronizer.isOnlyCutOff($0.message)

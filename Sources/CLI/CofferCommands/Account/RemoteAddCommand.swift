@@ -17,7 +17,7 @@ struct RemoteAddCommand: CofferCommand {
     coffer remote add: make an account at a place, and send all messages there, sealed
 
     usage: coffer remote add \(NewPlaceOptions.usage)
-                             [--name NAME] [--another]
+                             [--name NAME] [--another] \(KeyPlaceOptions.usage)
                              \(PassphraseOptions.usage)
                              \(PhraseOptions.usage)
 
@@ -33,6 +33,8 @@ struct RemoteAddCommand: CofferCommand {
                       'coffer remote policy' prints what its administrator sets up
       --name          what this device is called in lists (default: the host's name)
       --another       although there is an account at the place already
+      --attestation   where this device's keys are made (default: the TPM if one answers; software only if
+                      this coffer's keys are in software too)
 
     example: coffer remote add folder:///media/stick/coffer
     """
@@ -41,6 +43,7 @@ struct RemoteAddCommand: CofferCommand {
   @OptionGroup var passphrase: PassphraseOptions
   @OptionGroup var phrase: PhraseOptions
   @OptionGroup var place: NewPlaceOptions
+  @OptionGroup var keyPlace: KeyPlaceOptions
   @Option(help: "What this device is called in lists.") var name: String?
   @Flag(help: "Although there is an account at the place already.") var another = false
 
@@ -50,6 +53,8 @@ struct RemoteAddCommand: CofferCommand {
     let device: String
     let messages: Int
     let captures: Int
+    /// Where this device's keys are.
+    let attestation: String?
   }
 
   func execute(_ context: CommandContext) throws {
@@ -72,6 +77,7 @@ struct RemoteAddCommand: CofferCommand {
     guard let coffer = opened else { throw PassphraseInterface.wrong }
     context.advise(coffer)
     if try coffer.account.exists() { throw SyncError.hasAccount }
+    let enclave = try coffer.enclaveForNewKeys(keyPlace.kind)
     let words = try context.words(phrase, "recovery phrase of this coffer", wrong: Self.wrongWords) {
       try coffer.opens($0)
     }
@@ -79,7 +85,7 @@ struct RemoteAddCommand: CofferCommand {
     let synchronizer = try coffer.account.make(
       at: remote, place, passphrase: passphrase, words: words,
       costs: CommandRun.current.environment.accountCosts,
-      enclave: context.machine.enclaveForNewKeys(), name: deviceName, isAnother: another)
+      enclave: enclave, name: deviceName, isAnother: another)
     coffer.noteAccountChange(.accountMade)
     try send(OpenAccount(coffer, synchronizer), deviceName, context)
   }
@@ -106,12 +112,14 @@ struct RemoteAddCommand: CofferCommand {
       return JSON.print(
         Answer(
           place: "\(account.place)", account: account.synchronizer.accountName, device: deviceName,
-          messages: count, captures: captureCount))
+          messages: count, captures: captureCount, attestation: try account.coffer.account.enclaveKind()?.name
+        ))
     }
     let captures = captureCount == 0 ? "" : " and \(captureCount.counted("capture"))"
     context.remark(
       "At \(account.place) now, sealed: \(count.counted("message"))\(captures), of the device '\(deviceName)'."
     )
+    if let kind = try account.coffer.account.enclaveKind() { context.remark(kind.accountRemark) }
     context.remark(
       "'coffer sync' keeps it equal. Identities and contacts are not sent: 'coffer backup'.")
     context.remark(

@@ -15,6 +15,7 @@ struct RemoteJoinCommand: CofferCommand {
     coffer remote join: ask another device to let this one into its account
 
     usage: coffer remote join \(CardOptions.usage) [--name NAME] [--no-wait]
+                              \(KeyPlaceOptions.usage)
                               \(OpeningOptions.usage)
 
     Asks for the card that 'coffer remote card' printed, and shows twelve words. On a device that has the
@@ -25,6 +26,8 @@ struct RemoteJoinCommand: CofferCommand {
       --card-file, --card-fd  where the address of the account is
       --name                  what this device is called in lists (default: the host's name)
       --no-wait               end at once; 'coffer sync' looks whether it was approved
+      --attestation           where this device's keys are made (default: the TPM if one answers; software
+                              only if this coffer's keys are in software too)
 
     Control-C ends the waiting, and 'coffer sync' goes on. A request is void after seven days: run this
     again. With the same card, the words stay the same. With --json it does not wait.
@@ -35,6 +38,7 @@ struct RemoteJoinCommand: CofferCommand {
   @OptionGroup var global: GlobalOptions
   @OptionGroup var card: CardOptions
   @OptionGroup var opening: OpeningOptions
+  @OptionGroup var keyPlace: KeyPlaceOptions
   @Option(help: "What this device is called in lists.") var name: String?
   @Flag(help: "End at once.") var noWait = false
 
@@ -42,6 +46,8 @@ struct RemoteJoinCommand: CofferCommand {
     let device: String
     /// Twelve words, which the approving device shows too.
     let fingerprint: String
+    /// Where its keys are.
+    let attestation: String?
   }
 
   func execute(_ context: CommandContext) throws {
@@ -51,16 +57,19 @@ struct RemoteJoinCommand: CofferCommand {
     let address = try card.address(context)
     let remote = try address.place.reached()
     let synchronizer = try coffer.account.askToJoin(
-      at: remote, address, enclave: context.machine.enclaveForNewKeys(), name: deviceName)
+      at: remote, address, enclave: coffer.enclaveForNewKeys(keyPlace.kind), name: deviceName)
+    let kind = try coffer.account.enclaveKind()
     let words = synchronizer.enrolmentWords
     if context.isJSON {
       return JSON.print(
         Answer(
-          device: Hexadecimal.text(synchronizer.device.bytes), fingerprint: words.joined(separator: " ")))
+          device: Hexadecimal.text(synchronizer.device.bytes), fingerprint: words.joined(separator: " "),
+          attestation: kind?.name))
     }
     context.remark(
       "This device, \(synchronizer.device.short), asks to join. Twelve words to compare, which open nothing:")
     FingerprintWords.show(words)
+    if let kind { context.remark(kind.accountRemark) }
     context.remark(
       "On a device of the account, run 'coffer device approve', and compare them there.")
     guard !noWait else { return context.remark("When it is approved, 'coffer sync' here gets everything.") }

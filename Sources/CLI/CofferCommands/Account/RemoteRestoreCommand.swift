@@ -3,6 +3,7 @@
 internal import ArgumentParser
 internal import CofferKit
 internal import Couriers
+internal import Enclaves
 internal import Glibc
 internal import Histories
 internal import Keychains
@@ -19,7 +20,7 @@ struct RemoteRestoreCommand: CofferCommand {
 
     usage: coffer [--home DIR] remote restore \(CardOptions.usage) [--words]
                [--name NAME] [--branch N] [--captures all|none]
-               [--recovery-phrase-out FILE]
+               [--recovery-phrase-out FILE] \(KeyPlaceOptions.usage)
                \(PassphraseOptions.usage)
                \(PhraseOptions.usage)
                \(NewPassphraseOptions.usage)
@@ -38,6 +39,8 @@ struct RemoteRestoreCommand: CofferCommand {
       --captures              all: also get each capture as a whole, now and at each sync. none, as without:
                               titles and small parts come, and the rest when it is asked for
       --recovery-phrase-out   write new words to a new file (mode 0600) and do not ask for them
+      --attestation           where new keys are made (default: the TPM if one answers, else software; in a
+                              coffer that is there, software only if its keys are in software too)
 
     If nothing came, no new coffer is left. Whatever came before it was interrupted stays, and 'coffer sync'
     goes on.
@@ -50,6 +53,7 @@ struct RemoteRestoreCommand: CofferCommand {
   @OptionGroup var passphrase: PassphraseOptions
   @OptionGroup var phrase: PhraseOptions
   @OptionGroup var newPassphrase: NewPassphraseOptions
+  @OptionGroup var keyPlace: KeyPlaceOptions
   @Flag(help: "Open the account with the twelve words.") var words = false
   @Option(help: "What this device is called in lists.") var name: String?
   @Option(help: "The number of the continuation of the account that is right.") var branch: Int?
@@ -68,6 +72,8 @@ struct RemoteRestoreCommand: CofferCommand {
     let device: String
     let devices: [String]
     let words: String
+    /// Where this device's keys are.
+    let attestation: String?
   }
 
   private var usesWords: Bool { words || phrase.isGiven }
@@ -105,7 +111,7 @@ struct RemoteRestoreCommand: CofferCommand {
     do {
       (synchronizer, report) = try OpenAccount.watching("restoring", context) { goesOn in
         try coffer.account.join(
-          at: remote, address, with: secret, slot: slot, enclave: context.machine.enclaveForNewKeys(),
+          at: remote, address, with: secret, slot: slot, enclave: coffer.enclaveForNewKeys(keyPlace.kind),
           name: deviceName, isOwn: isOwn,
           choice: { $0.branches[try OwnerForkWords.choose($0, branch, context).number - 1].id },
           progress: goesOn)
@@ -130,7 +136,9 @@ struct RemoteRestoreCommand: CofferCommand {
         failure = ended
       }
     }
-    try tell(synchronizer, report, SyncEnding(report, synchronizer), isNew, context)
+    try tell(
+      synchronizer, report, SyncEnding(report, synchronizer), isNew, try coffer.account.enclaveKind(), context
+    )
     if let failure { throw failure }
   }
 
@@ -206,7 +214,7 @@ struct RemoteRestoreCommand: CofferCommand {
     do {
       return try Coffer.create(
         home: context.home, passphrase: passphrase, recoveryPhrase: words, policy: policy,
-        machine: context.machine)
+        machine: context.machine, attestation: keyPlace.kind)
     } catch {
       removeWords()
       throw error
@@ -240,7 +248,7 @@ struct RemoteRestoreCommand: CofferCommand {
 
   private func tell(
     _ synchronizer: Synchronizer, _ report: SyncReport, _ ending: SyncEnding, _ isNew: Bool,
-    _ context: CommandContext
+    _ kind: EnclaveKind?, _ context: CommandContext
   ) throws {
     let shown = isNew ? synchronizer.shownCounts : nil
     let count = shown.map { max(0, $0.messages - report.missingCount) } ?? report.newCount
@@ -253,7 +261,7 @@ struct RemoteRestoreCommand: CofferCommand {
         Answer(
           home: context.home, made: isNew, messages: count, captures: captureCount,
           capturesElsewhere: awayCount, device: devices.first { $0.isThisDevice }?.name ?? "",
-          devices: devices.map(\.name), words: words))
+          devices: devices.map(\.name), words: words, attestation: kind?.name))
     } else {
       let restored =
         count.counted("message") + (captureCount == 0 ? "" : ", \(captureCount.counted("capture"))")
@@ -275,6 +283,10 @@ struct RemoteRestoreCommand: CofferCommand {
       }
       context.remark(
         "History: \(words). After a sync, 'coffer sync status' shows the same eight on each device.")
+      if let kind {
+        context.remark(
+          isNew ? "The keys of this coffer and of this device are \(kind.inPlace)." : kind.accountRemark)
+      }
       if isNew { context.remark("The coffer is in \(context.home).") }
       if isNew, !usesWords {
         if let recoveryPhraseOut {

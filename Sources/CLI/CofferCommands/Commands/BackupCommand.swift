@@ -68,6 +68,8 @@ struct BackupCommand: CofferCommand {
     if try takesIdentities(coffer, context) {
       let parts = try context.privateParts(coffer, opening, "to back up your identities", sealing: true)
       coffer = parts.coffer
+      // Private keys without metadata get it again, so that it comes along too.
+      _ = try coffer.openIdentities(parts.authorization)
       privateParts = BackupOfPrivateParts(custody: parts.custody, authorization: parts.authorization)
     }
     let report: BackupReport
@@ -93,8 +95,7 @@ struct BackupCommand: CofferCommand {
   /// Whether the private parts come along: as the options say, else as the user says, else not.
   private func takesIdentities(_ coffer: Coffer, _ context: CommandContext) throws -> Bool {
     if withoutIdentities { return false }
-    let open = try coffer.openIdentities()
-    let count = try coffer.identities(open).count { $0.hasPrivatePart }
+    let count = try coffer.openPrivateKeys().custody.places(asking: false).count
     guard count > 0 else { return false }
     if withIdentities { return true }
     guard context.hasTerminal, Terminal.isErrorTerminal, !context.isJSON else { return false }
@@ -115,12 +116,26 @@ struct BackupCommand: CofferCommand {
     let leftOut = report.identityCount - report.privatePartCount
     let awayCount = try coffer.captures.listing().captures.count { !$0.isWhole }
     if context.isJSON {
-      return JSON.print(
+      JSON.print(
         Answer(
           output: file, byteCount: report.fileByteCount, messages: report.messageCount,
           captures: report.captureCount, capturesWithoutPhotos: awayCount, contacts: report.contactCount,
           identities: report.privatePartCount, identitiesLeftOut: leftOut, verified: true))
+    } else {
+      remark(report, leftOut, awayCount, try coffer.authenticationMode().isHighSecurity, context)
     }
+    guard report.lostPrivatePartCount == 0 else {
+      let words = report.lostPrivatePartCount.counted("private key")
+      throw Failure(
+        .corrupt, "private_keys_lost", "the backup is made, without \(words) that cannot be opened any more",
+        hint: "'coffer recovery-state' names them; keep older backups that have them")
+    }
+  }
+
+  private func remark(
+    _ report: BackupReport, _ leftOut: Int, _ awayCount: Int, _ isHighSecurity: Bool,
+    _ context: CommandContext
+  ) {
     let held = [
       report.messageCount.counted("message"), report.captureCount.counted("capture"),
       report.contactCount.counted("contact"), report.privatePartCount.counted("identity", "identities"),
@@ -132,12 +147,13 @@ struct BackupCommand: CofferCommand {
         "Not in it: the photos of \(awayCount.counted("capture")), which \(awayCount == 1 ? "is" : "are") not on "
           + "this device. 'coffer capture keep --all' gets them.")
     }
-    if leftOut > 0 {
+    let sealedCount = leftOut - report.lostPrivatePartCount
+    if sealedCount > 0 {
       context.remark(
-        "Not in it: \(leftOut.counted("identity", "identities")), sealed to this machine. --with-identities takes "
+        "Not in it: \(sealedCount.counted("identity", "identities")), sealed to this machine. --with-identities takes "
           + "them along.")
     }
-    if report.privatePartCount > 0, try coffer.authenticationMode().isHighSecurity {
+    if report.privatePartCount > 0, isHighSecurity {
       context.remark("This file and the passphrase alone open your identities, without finger or guard.")
     }
     context.remark("It opens with the passphrase or the recovery phrase. Keep it where this machine is not.")

@@ -2,6 +2,7 @@
 
 internal import ArgumentParser
 internal import CofferKit
+internal import Keychains
 internal import Storage
 
 struct EraseCommand: CofferCommand {
@@ -46,6 +47,11 @@ struct EraseCommand: CofferCommand {
     return (contents(locked), try? locked.hasAccount())
   }
 
+  /// Whether copies of the folder have the same keychain, as far as the file says it.
+  private static func sharesKeychain(_ context: CommandContext) -> Bool {
+    (try? context.locked())?.keychainPlace == .secretService
+  }
+
   func execute(_ context: CommandContext) throws {
     guard DatabaseFile.exists(home: context.home) else { throw StorageError.notFound }
     guard yes || context.hasTerminal else {
@@ -60,6 +66,11 @@ struct EraseCommand: CofferCommand {
         context.remark(
           "What was sent to the place of its account stays there: 'coffer remote destroy' deletes it, and needs "
             + "this coffer.")
+      }
+      if Self.sharesKeychain(context) {
+        context.remark(
+          "Its keychain is in the Secret Service, under the coffer's id. Copies of its folder use the same items: they "
+            + "do not open any more after this.")
       }
       let what = contents.map { ", with \($0)" } ?? ""
       guard try context.confirm("Destroy the coffer in \(context.home)\(what)?"),
@@ -94,6 +105,11 @@ struct EraseCommand: CofferCommand {
     if remains.secretServiceItem {
       context.remark(
         "The Secret Service still has the items 'Coffer keychain'; nothing can decrypt them any more.")
+    }
+    if remains.isSecretServiceAnothers {
+      context.remark(
+        "The Secret Service still has the items 'Coffer keychain': a copy of this coffer has changed them since, and "
+          + "needs them.")
     }
     if remains.isSecretServiceUnknown {
       context.remark(

@@ -72,7 +72,9 @@ struct GuardKeyChange {
     guard !staying.isEmpty else {
       throw Failure(
         .refused, "last_key", "this is the guard's only security key",
-        hint: "'coffer mode standard' leaves the guard; 'coffer mode guard add NAME' adds another key")
+        hint:
+          "'coffer mode standard' leaves the guard, with --guard-lost without it; 'coffer mode guard add NAME' adds another key"
+      )
     }
     let parts = try context.privateParts(coffer, opening, "to change the guard", sealing: true)
     let enrolment = SecurityKeyEnrolment(context, parts.custody)
@@ -144,7 +146,7 @@ struct SecurityKeyEnrolment {
   func change(_ parts: PrivateParts, _ keys: [GuardKey], _ salt: [UInt8]) throws {
     try parts.coffer.switchMode(
       custody, to: .highSecurityWithGuard, parts.authorization,
-      guard: custody.newGuard(keys: keys, salt: salt), acknowledgesMissingBackup: true)
+      guard: custody.newGuard(keys: keys, salt: salt), leaving: .lost, acknowledgesMissingBackup: true)
     let labels = keys.map(\.label)
     if context.isJSON {
       return JSON.print(ModeCommand.Answer(.highSecurityWithGuard, keys: labels))

@@ -31,7 +31,7 @@ extension CommandContext {
       coffer, opening, "\(purpose) \(IdentityView(identity).name)", sealing: true)
     let owned = try parts.coffer.openIdentities()
     let changed = try parts.coffer.makeChange(wanted, of: identity, owned, parts.authorization)
-    if isJSON { return JSON.print(IdentityView(changed).answer(owned.enclaveKind, withParts: true)) }
+    if isJSON { return JSON.print(IdentityView(changed).answer(withParts: true)) }
     let view = IdentityView(changed, among: identities)
     for line in done(view, identity) { remark(line) }
     nextSteps(parts.coffer, view.exportHint)

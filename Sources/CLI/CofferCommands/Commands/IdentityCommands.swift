@@ -7,6 +7,7 @@ internal import CofferKit
 internal import Enclaves
 internal import Foundation
 internal import Identities
+internal import KeyCustody
 internal import Primitives
 internal import Secrets
 internal import Texts
@@ -106,8 +107,8 @@ struct IdentityGenerateCommand: CofferCommand {
     let open = try parts.coffer.openIdentities()
     let identity = try parts.coffer.generateIdentity(wanted, open, parts.authorization)
     let view = IdentityView(identity, among: present)
-    if context.isJSON { return JSON.print(view.answer(open.enclaveKind)) }
-    context.remark("Made and \(open.enclaveKind.sealedTo).")
+    if context.isJSON { return JSON.print(view.answer()) }
+    context.remark("Made and \(identity.place?.sentence ?? "lost").")
     for line in view.card { context.remark(line) }
     context.nextSteps(
       parts.coffer, "Three things to do now:",
@@ -191,7 +192,9 @@ struct IdentityDeleteCommand: CofferCommand {
     usage: coffer identity delete WHO [--yes] [--no-backup]
                                   \(OpeningOptions.usage)
 
-    Needs the passphrase or PIN, even during a session. Asks you to type its name, and then once more.
+    Needs the passphrase or PIN, even during a session. Asks you to type its name, and then once more. A
+    private part that cannot be opened any more, and that no identity lists, is named by its fingerprint:
+    'coffer recovery-state' shows it.
 
       --yes        do not ask
       --no-backup  delete it although there is no backup: messages to it can never be read again
@@ -212,13 +215,29 @@ struct IdentityDeleteCommand: CofferCommand {
         hint: "add --yes if you are sure")
     }
     let coffer = try context.open(opening, needing: .slot)
-    let (open, identities) = try context.identities(coffer)
+    let (open, identities) = try context.identities(coffer, asking: true)
+    if let unlisted = open.unlisted.named(who) { return try delete(unlisted, open, coffer, context) }
     let identity = try identities.chosen(who)
     guard identity.isBackedUp || noBackup || !identity.hasPrivatePart else { throw IdentityError.noBackup }
     if !yes { try ask(identity, context) }
     try coffer.deleteIdentity(identity, open, acknowledgesMissingBackup: noBackup)
     if context.isJSON { return JSON.print(["deleted": identity.fingerprint]) }
     context.remark("'\(IdentityView(identity).title)' is deleted.")
+  }
+
+  private func delete(
+    _ unlisted: UnlistedKey, _ open: OpenIdentities, _ coffer: Coffer, _ context: CommandContext
+  ) throws {
+    guard noBackup else { throw IdentityError.noBackup }
+    if !yes {
+      context.remark("This deletes the private key \(unlisted.fingerprint), which no identity lists.")
+      guard try context.confirm("Only a backup of it opens messages to it then. Delete?") else {
+        throw Failure(.refused, "cancelled", "nothing was deleted")
+      }
+    }
+    try coffer.deleteUnlisted(unlisted, open, acknowledgesMissingBackup: noBackup)
+    if context.isJSON { return JSON.print(["deleted": unlisted.fingerprint]) }
+    context.remark("The private key \(unlisted.fingerprint) is deleted.")
   }
 
   /// - Throws: `cancelled` unless the name is typed and the question is answered with yes.

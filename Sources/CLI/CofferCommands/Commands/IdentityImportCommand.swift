@@ -8,6 +8,7 @@ internal import CofferKit
 internal import Foundation
 internal import Glibc
 internal import Identities
+internal import KeyCustody
 internal import MessageFormats
 internal import Secrets
 internal import UserAuthentication
@@ -23,8 +24,8 @@ struct IdentityImportCommand: CofferCommand {
                \(OpeningOptions.usage)
 
     Reads FILE, or standard input, and shows what is in it. Of keys that are here already, what is new is
-    taken: another end, a revocation, a new part. Seals the others, all or none, and makes a revocation
-    certificate for each. The file stays as it is.
+    taken: another end, a revocation, a new part; one that cannot be opened any more is replaced. Seals the
+    others, all or none, and makes a revocation certificate for each. The file stays as it is.
 
       --all              take all that are not here yet
       --key FINGERPRINT  take this one
@@ -58,14 +59,18 @@ struct IdentityImportCommand: CofferCommand {
 
   /// A key of the file, beside what is here.
   private struct Found {
+    enum Presence { case absent, present, lost }
+
     let key: KeyFile.Key
-    /// Nil for a key that is not here.
-    let known: OwnKeyNews?
+    /// Whether custody has the key; a lost one cannot be opened any more.
+    let presence: Presence
+    /// What the file says beyond an identity that is here.
+    var known: OwnKeyNews?
     /// Whether the file has a private part that is not here, though the key is.
-    let hasNewParts: Bool
+    var hasNewParts = false
 
     /// Whether the key itself is opened and sealed.
-    var isSealed: Bool { known == nil ? key.hasAnyPart : hasNewParts }
+    var isSealed: Bool { presence == .present ? hasNewParts : key.hasAnyPart }
     /// Whether there is anything to take.
     var isWanted: Bool { isSealed || known?.isNew == true }
   }
@@ -85,10 +90,10 @@ struct IdentityImportCommand: CofferCommand {
       return context.isJSON ? JSON.print(Answer(imported: [], updated: [], skipped: skipped)) : ()
     }
     let chosen = wanted.filter(\.isSealed).map(\.key)
-    let new = wanted.filter { $0.known == nil }.map(\.key)
+    let new = wanted.filter { $0.presence != .present }.map(\.key)
     let answer = Answer(
       imported: new.map(\.fingerprint),
-      updated: wanted.filter { $0.known != nil }.map(\.key.fingerprint), skipped: skipped)
+      updated: wanted.filter { $0.presence == .present }.map(\.key.fingerprint), skipped: skipped)
     guard withoutPrimary || new.allSatisfy(\.hasPrimaryKey) else {
       throw Failure(
         .refused, "primary_missing",
@@ -112,17 +117,26 @@ struct IdentityImportCommand: CofferCommand {
     for key in chosen { Terminal.print("\(key.fingerprint)") }
   }
 
-  /// The keys of a file beside the identities. Of a key that custody has and no identity lists, nothing is taken.
+  /// The keys of a file beside the identities. Of a key that opens and no identity lists, nothing is taken.
   private static func beside(
     _ keys: [KeyFile.Key], _ coffer: Coffer, _ context: CommandContext
   ) throws -> [Found] {
-    let (open, identities) = try context.identities(coffer)
+    let (open, identities) = try context.identities(coffer, asking: true)
     let kept = try open.store.keptFingerprints()
-    return keys.compactMap { key in
-      guard kept.contains(key.fingerprint) else { return Found(key: key, known: nil, hasNewParts: false) }
-      guard let identity = identities.first(where: { $0.fingerprint == key.fingerprint }) else { return nil }
-      let (news, hasNewParts) = identity.news(in: key)
-      return Found(key: key, known: OwnKeyNews(identity, news, coffer), hasNewParts: hasNewParts)
+    let lost = Set(
+      open.unlisted.lost.map(\.fingerprint)
+        + identities.filter { $0.place?.isLost == true }.map(\.fingerprint))
+    return keys.map { key in
+      guard kept.contains(key.fingerprint) else {
+        return Found(key: key, presence: lost.contains(key.fingerprint) ? .lost : .absent)
+      }
+      var found = Found(key: key, presence: .present)
+      if let identity = identities.first(where: { $0.fingerprint == key.fingerprint }) {
+        let (news, hasNewParts) = identity.news(in: key)
+        found.known = OwnKeyNews(identity, news, coffer)
+        found.hasNewParts = hasNewParts
+      }
+      return found
     }
   }
 
@@ -138,15 +152,19 @@ struct IdentityImportCommand: CofferCommand {
       for remark in Self.remarks(found) {
         context.remark("     \(remark)")
       }
+      if found.presence == .lost {
+        context.remark("     here, and cannot be opened any more: this takes its place")
+      }
     }
   }
 
   private static func remarks(_ found: Found) -> [String] {
     let key = found.key
-    if let known = found.known {
-      guard found.isWanted else { return ["already here: left out"] + [known.missing].compactMap(\.self) }
-      return ["already here; new in this file:"] + known.lines.map { "  \($0)" }
-        + (found.hasNewParts ? ["  a private part that is not here"] : [known.missing].compactMap(\.self))
+    if found.presence == .present {
+      let missing = [found.known?.missing].compactMap(\.self)
+      guard found.isWanted else { return ["already here: left out"] + missing }
+      return ["already here; new in this file:"] + (found.known?.lines ?? []).map { "  \($0)" }
+        + (found.hasNewParts ? ["  a private part that is not here"] : missing)
     }
     guard key.hasAnyPart else { return ["on a card or elsewhere, not in this file: left out"] }
     var remarks: [String] = []
@@ -170,7 +188,7 @@ struct IdentityImportCommand: CofferCommand {
   ) throws -> (chosen: [Found], skipped: [Answer.Skipped]) {
     let candidates = all.filter(\.isWanted)
     var skipped = all.filter { !$0.isWanted }.map {
-      Answer.Skipped(fingerprint: $0.key.fingerprint, reason: $0.known == nil ? "elsewhere" : "already_here")
+      Answer.Skipped(fingerprint: $0.key.fingerprint, reason: $0.presence == .present ? "already_here" : "elsewhere")
     }
     let chosen = try pick(candidates, all, context)
     let names = Set(chosen.map(\.key.fingerprint))
@@ -193,7 +211,8 @@ struct IdentityImportCommand: CofferCommand {
       return try candidates.filter { candidate in
         let key = candidate.key
         let name = ContactWords.quoted(key.userIDs.first?.text ?? key.fingerprint)
-        return try context.confirm(candidate.known == nil ? "Take \(name)?" : "Take what is new of \(name)?")
+        return try context.confirm(
+          candidate.presence == .present ? "Take what is new of \(name)?" : "Take \(name)?")
       }
     }
     guard candidates.count < 2 else {

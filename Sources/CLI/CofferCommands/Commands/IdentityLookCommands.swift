@@ -7,7 +7,9 @@ internal import CofferKit
 internal import Correspondence
 internal import Enclaves
 internal import Identities
+internal import KeyCustody
 internal import OpenPGP
+internal import ProtectedData
 internal import Secrets
 
 struct IdentityListCommand: CofferCommand {
@@ -17,7 +19,10 @@ struct IdentityListCommand: CofferCommand {
 
     usage: coffer identity list \(OpeningOptions.usage)
 
-    A star marks the default identity. On a pipe: fingerprint, end and user ID, separated by tabs.
+    A star marks the default identity. Private keys that no identity lists, as after 'coffer reset
+    key-metadata', are listed again with what opens them: the passphrase or PIN, and the guard of high
+    security. Those that cannot be opened any more are named by their fingerprints. On a pipe:
+    fingerprint, end and user ID, separated by tabs.
 
     example: coffer identity list
     """
@@ -27,20 +32,36 @@ struct IdentityListCommand: CofferCommand {
 
   func execute(_ context: CommandContext) throws {
     let coffer = try context.open(opening)
-    let (open, identities) = try context.identities(coffer)
+    let (open, identities) = try found(coffer, context)
     let palette = context.outputPalette(coffer)
     for identity in identities {
       let view = IdentityView(identity)
       if context.isJSON {
-        JSON.print(view.answer(open.enclaveKind))
+        JSON.print(view.answer())
       } else {
         Terminal.print(Terminal.isOutputTerminal ? view.row(palette) : view.fields)
       }
     }
     if Terminal.isOutputTerminal { adviseBackups(identities, context) }
-    if identities.isEmpty {
+    for key in open.unlisted.lost {
+      context.remark("  \(key.fingerprint)  \(key.place.loss?.sentence ?? "")")
+    }
+    if identities.isEmpty, open.unlisted.isEmpty {
       context.remark("There are no identities yet: coffer identity generate --user-id 'NAME <ADDRESS>'")
     }
+  }
+
+  /// Lists private keys again that only the guard opens, if somebody can be asked for it, or an option gives it.
+  private func found(
+    _ coffer: Coffer, _ context: CommandContext
+  ) throws -> (open: OpenIdentities, all: [Identity]) {
+    let open = try coffer.openIdentities()
+    guard !open.unlisted.openable.isEmpty, try coffer.authenticationMode().isHighSecurity,
+      opening.guardPIN.isGiven || (context.hasTerminal && !context.isJSON)
+    else { return try context.identities(coffer, asking: true) }
+    let parts = try context.privateParts(coffer, opening, "to list private keys again", sealing: true)
+    _ = try parts.coffer.openIdentities(parts.authorization)
+    return try context.identities(parts.coffer, asking: true)
   }
 
   /// One line for the first that would be lost with this machine, and one for the first of which only the file is left
@@ -79,10 +100,10 @@ struct IdentityShowCommand: CofferCommand {
   @Flag(help: "Show its parts.") var details = false
 
   func execute(_ context: CommandContext) throws {
-    let (open, identities) = try context.identities(context.open(opening))
+    let (_, identities) = try context.identities(context.open(opening), asking: true)
     let view = IdentityView(try identities.chosen(who), among: identities)
-    if context.isJSON { return JSON.print(view.answer(open.enclaveKind, withParts: details)) }
-    for line in view.page(open.enclaveKind) { Terminal.print(line) }
+    if context.isJSON { return JSON.print(view.answer(withParts: details)) }
+    for line in view.page { Terminal.print(line) }
     if details {
       for line in view.parts { Terminal.print(line) }
     }
@@ -160,14 +181,24 @@ extension CommandContext {
   }
 
   /// The identities of an open coffer; says it when a private key has none.
-  func identities(_ coffer: Coffer) throws -> (open: OpenIdentities, all: [Identity]) {
+  /// - Parameter asks: whether the enclaves are asked for the private parts.
+  func identities(
+    _ coffer: Coffer, asking asks: Bool = false
+  ) throws -> (open: OpenIdentities, all: [Identity]) {
     let open = try coffer.openIdentities()
-    if open.unlistedCount > 0 {
-      remark(
-        "\(open.unlistedCount.counted("private key")) cannot be listed without the passphrase or PIN: coffer lock, then coffer identity list"
-      )
+    let (openable, lost) = (open.unlisted.openable.count, open.unlisted.lost.count)
+    if openable > 0 {
+      let needs =
+        try coffer.authenticationMode().isHighSecurity
+        ? "the guard: coffer identity list, on a terminal or with --guard-pin-file"
+        : "the passphrase or PIN: coffer lock, then coffer identity list"
+      remark("\(openable.counted("private key")) cannot be listed without \(needs)")
     }
-    return (open, try coffer.identities(open))
+    if lost > 0 {
+      remark(
+        "\(lost.counted("private key")) cannot be opened any more: 'coffer recovery-state' says what to do")
+    }
+    return (open, try coffer.identities(open, asking: asks))
   }
 }
 

@@ -47,8 +47,8 @@ struct IdentityReplaceCommand: CofferCommand {
     if context.isJSON {
       return JSON.print(
         Answer(
-          old: views.old.answer(owned.enclaveKind, withParts: true),
-          new: views.new.answer(owned.enclaveKind, withParts: true)))
+          old: views.old.answer(withParts: true),
+          new: views.new.answer(withParts: true)))
     }
     context.remark("'\(views.new.title)' replaces '\(views.old.title)', as both say.")
     context.nextSteps(

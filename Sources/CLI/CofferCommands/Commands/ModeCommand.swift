@@ -20,9 +20,9 @@ struct ModeCommand: CofferCommand {
     coffer mode: what each use of your private parts asks for; shows it, or changes it
 
     usage: coffer mode
-           coffer mode standard [--with-finger]
+           coffer mode standard [--with-finger] [--guard-lost]
            coffer mode high-security --guard security-key|pin|finger
-                      [--acknowledge-no-backup]
+                      [--acknowledge-no-backup] [--guard-lost]
                       \(GuardPINOptions.usage)
                       \(NewGuardPINOptions.usage)
                       \(OpeningOptions.usage)
@@ -49,8 +49,12 @@ struct ModeCommand: CofferCommand {
       remove NAME    removes one, such as a lost one, with another one. Each that stays is needed once. Older
                      copies of the file still open with the removed key, its PIN and the passphrase.
 
+    --guard-lost   the present guard is lost: leaves it without it. No private part is sealed again, and each
+                   comes back from its backup, which it must have: coffer identity import FILE
+
     A change needs the passphrase or PIN, even during a session, and what the present mode asks for. All
-    private parts are sealed again, or none.
+    private parts are sealed again, or none; those that cannot be opened any more stay behind. Without any
+    other private part, the present guard is not asked for.
 
     example: coffer mode high-security --guard pin
     """
@@ -63,6 +67,10 @@ struct ModeCommand: CofferCommand {
   @Flag(help: "A finger is enough too.") var withFinger = false
   @Option(name: .customLong("guard"), help: "security-key, pin or finger.") var guardName: GuardName?
   @Flag(help: "Although there is an identity without a backup.") var acknowledgeNoBackup = false
+  @Flag(help: "Leave a guard that is lost, and the private parts that it opens.") var guardLost = false
+
+  /// The keys that a change does not open.
+  private var left: LeftKeys { guardLost ? .underLostGuard : .lost }
 
   enum ModeName: String, ExpressibleByArgument, CaseIterable {
     case standard
@@ -89,6 +97,9 @@ struct ModeCommand: CofferCommand {
 
   func validate() throws {
     if mode != .guardKeys, let word = change.first { throw ValidationError("unexpected argument '\(word)'") }
+    if guardLost, mode != .standard, mode != .highSecurity {
+      throw ValidationError("--guard-lost goes with 'standard' and 'high-security'")
+    }
     if withFinger, mode != .standard { throw ValidationError("--with-finger goes with 'standard'") }
     if mode != .highSecurity, guardName != nil || acknowledgeNoBackup {
       throw ValidationError("--guard and --acknowledge-no-backup go with 'high-security'")
@@ -134,9 +145,10 @@ struct ModeCommand: CofferCommand {
     if withFinger { try GuardName.checkReader() }
     let coffer = try context.open(opening)
     if withFinger { context.remark("\(AuthenticationMode.fingerSentence)") }
-    let parts = try context.privateParts(coffer, opening, "to change the mode", sealing: true)
+    try confirmLoss(context)
+    let parts = try privateParts(coffer, context)
     try parts.coffer.switchMode(
-      parts.custody, to: next, parts.authorization, acknowledgesMissingBackup: false)
+      parts.custody, to: next, parts.authorization, leaving: left, acknowledgesMissingBackup: false)
     try done(next, parts.coffer, context)
   }
 
@@ -152,27 +164,40 @@ struct ModeCommand: CofferCommand {
     context.remark(
       "From now on every reading and signing needs \(name.need); if that is lost, only the backups of your identities help."
     )
-    let parts = try context.privateParts(coffer, opening, "to change the mode", sealing: true)
+    try confirmLoss(context)
+    let parts = try privateParts(coffer, context)
     switch name {
     case .securityKey:
       let made = try SecurityKeyEnrolment(context, parts.custody).newGuard(pin: try newGuardPIN.given())
       try parts.coffer.switchMode(
-        parts.custody, to: .highSecurityWithGuard, parts.authorization, guard: made,
+        parts.custody, to: .highSecurityWithGuard, parts.authorization, guard: made, leaving: left,
         acknowledgesMissingBackup: acknowledgeNoBackup)
       try done(.highSecurityWithGuard, parts.coffer, context)
     case .pin:
       let made = try newGuard(parts.custody, context)
       try parts.coffer.switchMode(
-        parts.custody, to: .highSecurityWithGuard, parts.authorization, guard: made,
+        parts.custody, to: .highSecurityWithGuard, parts.authorization, guard: made, leaving: left,
         acknowledgesMissingBackup: acknowledgeNoBackup)
       try done(.highSecurityWithGuard, parts.coffer, context)
     case .finger:
       let authorization = try withFinger(parts, context)
       try parts.coffer.switchMode(
-        parts.custody, to: .highSecurityWithFinger, authorization,
+        parts.custody, to: .highSecurityWithFinger, authorization, leaving: left,
         acknowledgesMissingBackup: acknowledgeNoBackup)
       try done(.highSecurityWithFinger, parts.coffer, context)
     }
+  }
+
+  private func privateParts(_ coffer: Coffer, _ context: CommandContext) throws -> PrivateParts {
+    try context.privateParts(coffer, opening, "to change the mode", sealing: true, leaving: left)
+  }
+
+  /// - Throws: `cancelled` when somebody can be asked, and does not want it.
+  private func confirmLoss(_ context: CommandContext) throws {
+    guard guardLost, context.hasTerminal, !context.isJSON else { return }
+    guard
+      try context.confirm("Every private part that the guard opens comes back from its backup alone. Go on?")
+    else { throw Failure(.refused, "cancelled", "nothing was changed") }
   }
 
   /// The guard is used once before anything depends on it.
@@ -220,7 +245,9 @@ struct ModeCommand: CofferCommand {
   /// Names every identity that would be lost with the guard (AM-05).
   /// - Parameter isOneKey: whether one security key alone will be the guard, which no acknowledgement allows.
   private func checkBackups(_ coffer: Coffer, isOneKey: Bool, _ context: CommandContext) throws {
-    let exposed = try context.identities(coffer).all.filter { !$0.isBackedUp && $0.hasPrivatePart }
+    guard !guardLost else { return }
+    let exposed = try context.identities(coffer, asking: true).all
+      .filter { !$0.isBackedUp && $0.hasPrivatePart }
     guard !exposed.isEmpty else { return }
     let names = exposed.map { "'\(IdentityView($0).title)'" }.joined(separator: ", ")
     guard !isOneKey else {
@@ -241,6 +268,12 @@ struct ModeCommand: CofferCommand {
       do throws(AgentError) { try coffer.endGrace() } catch {
         throw Failure(keptAfter: "the mode is \(mode.name) now", error)
       }
+    }
+    let behind = try coffer.openPrivateKeys().custody.places().values.count(where: \.isLost)
+    if behind > 0 {
+      context.remark(
+        "\(behind.counted("private key")) stayed behind, and cannot be opened any more: 'coffer recovery-state' says what to do."
+      )
     }
     // It was read and written a moment ago.
     let keys = (try? coffer.guardKeys())?.keys.map(\.label)

@@ -28,8 +28,18 @@ struct RecoveryStateCommand: CofferCommand {
     let state: String
     let fault: String?
     let domains: [String: String]
+    /// `whole`, `incomplete`, or `unavailable` while an enclave does not answer; missing while nothing is known.
     let privateKeys: String?
+    /// Those that cannot be opened any more; missing if there are none.
+    let lostPrivateKeys: [LostKey]?
+    /// Why the guard does not open any more; missing if nothing speaks against it.
+    let lostGuard: String?
     let steps: [String]
+
+    struct LostKey: Encodable {
+      let fingerprint: String
+      let reason: String
+    }
   }
 
   func execute(_ context: CommandContext) throws {
@@ -38,27 +48,35 @@ struct RecoveryStateCommand: CofferCommand {
     var refusal: ProtectedDataError?
     do { try coffer.unlockProtectedData() } catch let error as ProtectedDataError { refusal = error }
     let report = try coffer.protectedDomains().recoveryState()
-    let lost = report.state == .unlocked ? try coffer.openPrivateKeys().custody.examine() : nil
+    let keys = report.state == .unlocked ? try PrivateKeyReport(coffer.openPrivateKeys().custody) : nil
     let steps = steps(report, refusal)
     if context.isJSON {
       JSON.print(
         Answer(
           state: report.state.code, fault: report.fault ?? refusal.map { Failure($0).code },
           domains: Dictionary(uniqueKeysWithValues: report.domains.map { ($0.name, $1.code) }),
-          privateKeys: lost.map { $0 == 0 ? "whole" : "incomplete" },
-          steps: steps.map { $0.command(home: context.home) }))
+          privateKeys: keys?.code,
+          lostPrivateKeys: keys.flatMap { keys in
+            keys.lost.isEmpty
+              ? nil : keys.lost.map { .init(fingerprint: $0.fingerprint, reason: $0.loss.code) }
+          },
+          lostGuard: keys?.guardLoss?.code,
+          steps: steps.map { $0.command(home: context.home, refusal) } + (keys?.steps ?? [])))
     } else {
-      show(report, refusal, steps, lostKeys: lost, home: context.home)
+      show(report, refusal, steps, keys, home: context.home)
     }
-    let isLost =
-      report.steps.contains { $0 != .unlock && $0 != .restart && $0 != .protectFiles } || (lost ?? 0) > 0
-    if isLost {
+    if report.steps.contains(where: { $0 != .unlock && $0 != .restart && $0 != .protectFiles })
+      || keys?.isLost == true
+    {
       throw Failure(
         .corrupt, "recovery_needed",
         report.wantsResetAgain
           ? "a reset was interrupted" : "protected data or private keys are not what was stored")
     }
-    guard let refusal else { return }
+    guard let refusal else {
+      if let error = keys?.away.first { throw CustodyError.enclave(error) }
+      return
+    }
     var failure = Failure(refusal)
     // Of anything else the report has said what to do.
     if refusal != .enclave(.noLibrary) { failure.hint = nil }
@@ -74,25 +92,22 @@ struct RecoveryStateCommand: CofferCommand {
   }
 
   private func show(
-    _ report: RecoveryReport, _ refusal: ProtectedDataError?, _ steps: [RecoveryReport.Step], lostKeys: Int?,
-    home: String
+    _ report: RecoveryReport, _ refusal: ProtectedDataError?, _ steps: [RecoveryReport.Step],
+    _ keys: PrivateKeyReport?, home: String
   ) {
     Terminal.print("protected data  \(report.state.sentence)")
     for (domain, state) in report.domains.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
       Terminal.print("  \(domain.name.padded(to: 28))  \(state.sentence)")
     }
-    if let lostKeys {
-      let state =
-        lostKeys == 0
-        ? "whole" : "\(lostKeys) not what was stored: only a backup of the coffer's folder has them"
-      Terminal.print("private keys    \(state)")
-    }
+    for line in keys?.lines ?? [] { Terminal.print(line) }
     for step in steps {
       let sentence =
         step == .unlock && refusal == .enclave(.noLibrary)
-        ? "install the library tss2; nothing is known to be lost" : step.sentence(report, home: home)
+        ? "install the library tss2; nothing is known to be lost"
+        : step.sentence(report, refusal, home: home)
       Terminal.print("to do           \(sentence)")
     }
+    for line in keys?.advice ?? [] { Terminal.print("to do           \(line)") }
   }
 }
 
@@ -102,14 +117,16 @@ struct ResetCommand: CofferCommand {
   static let page = """
     coffer reset: delete a domain of protected data and create an empty one; its data is lost
 
-    usage: coffer reset DOMAIN --yes
+    usage: coffer reset DOMAIN --yes \(KeyPlaceOptions.usage)
                         \(OpeningOptions.usage)
 
     DOMAIN is private-key-control, key-metadata, protected-settings, contacts,
     protected-framework-sentinel, or framework for all of them and their root secret. Private keys are kept.
     Run 'coffer recovery-state' first: it says which domain is damaged.
 
-      --yes  confirm that the domain's data is lost
+      --yes          confirm that the domain's data is lost
+      --attestation  with framework: where its new key is made (default: the TPM if one answers; software
+                     only if it was in software before)
 
     example: coffer reset protected-settings --yes
     """
@@ -119,7 +136,20 @@ struct ResetCommand: CofferCommand {
   @Argument(
     help: "The domain.", completion: .list(ProtectedDomain.allCases.map(\.name) + ["framework"]))
   var domain: String
+  @OptionGroup var keyPlace: KeyPlaceOptions
   @Flag(help: "Confirm that the domain's data is lost.") var yes = false
+
+  struct Answer: Encodable {
+    let reset: String
+    /// Where the new key is; missing for a domain.
+    let attestation: String?
+  }
+
+  func validate() throws {
+    if keyPlace.kind != nil, domain != "framework" {
+      throw ValidationError("--attestation goes with 'framework'")
+    }
+  }
 
   func execute(_ context: CommandContext) throws {
     let scope = try ResetScope(domain)
@@ -129,12 +159,16 @@ struct ResetCommand: CofferCommand {
         hint: "add --yes if that is what you want")
     }
     let coffer = try context.open(opening, needing: .slot)
+    let kind: EnclaveKind?
     switch scope {
-    case .domain(let domain): try coffer.reset(domain)
-    case .framework: try coffer.resetProtectedData()
+    case .domain(let domain):
+      try coffer.reset(domain)
+      kind = nil
+    case .framework: kind = try coffer.resetProtectedData(in: keyPlace.kind)
     }
-    if context.isJSON { JSON.print(["reset": domain]) }
+    if context.isJSON { JSON.print(Answer(reset: domain, attestation: kind?.name)) }
     context.remark("'\(domain)' was reset.")
+    if let kind { context.remark("The keys for protected data and new identities are \(kind.inPlace).") }
   }
 }
 
@@ -213,18 +247,25 @@ extension DomainState {
 
 extension RecoveryReport.Step {
   /// The command to type, quoted for a shell.
-  fileprivate func command(home: String) -> String {
+  fileprivate func command(home: String, _ refusal: ProtectedDataError?) -> String {
     switch self {
     case .unlock: "coffer unlock"
     case .restart: "coffer lock --all"
     case .protectFiles: "chmod -R go= -- \(ShellWord.quoted(home))"
     case .resetDomain(let domain): "coffer reset \(domain.name) --yes"
-    case .resetFramework: "coffer reset framework --yes"
+    case .resetFramework:
+      switch refusal {
+      // Otherwise nothing in software takes the place of what was in an enclave.
+      case .enclaveMissing, .enclave(.unavailable): "coffer reset framework --yes --attestation software"
+      default: "coffer reset framework --yes"
+      }
     }
   }
 
-  fileprivate func sentence(_ report: RecoveryReport, home: String) -> String {
-    let command = command(home: home)
+  fileprivate func sentence(
+    _ report: RecoveryReport, _ refusal: ProtectedDataError?, home: String
+  ) -> String {
+    let command = command(home: home, refusal)
     return switch self {
     case .unlock: "try again later; nothing is known to be lost"
     case .restart: "start the program again"

@@ -27,7 +27,8 @@ struct RestoreCommand: CofferCommand {
     when all of it is there. Changing devices? Use recovery phrase or passphrase.
 
       --words        open it with the twelve words
-      --attestation  where new keys are kept (default: the TPM if one answers, else software)
+      --attestation  where new keys are kept (default: the TPM if one answers; software only if the old
+                     machine's keys were in software too)
 
     example: coffer restore /media/stick/2026-11-22.coffer-backup
     """
@@ -175,6 +176,7 @@ struct RestoreCommand: CofferCommand {
       }
       context.remark("If you have a backup of an identity itself: coffer identity import FILE")
     }
+    context.remark("The keys for captures, protected data and private keys are \(restored.enclave.inPlace).")
     context.remark("The coffer is in \(context.home).")
   }
 }

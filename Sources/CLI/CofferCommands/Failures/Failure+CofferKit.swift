@@ -15,6 +15,12 @@ extension Failure {
       self.init(
         .missing, "no_device", "this machine was forgotten, so nothing can sign its captures",
         hint: "'coffer unlock' registers it again")
+    case .hardwareRequired:
+      self.init(
+        .noHardware, "no_chip", "the keys of before are in a TPM, and no TPM answers",
+        hint:
+          "COFFER_TCTI names the TPM; --attestation software makes new keys in software, if it is gone for good"
+      )
     case .slotRequired:
       self.init(.locked, "person_required", "this needs the passphrase; a session is not enough")
     case .recoveryUnproven:

@@ -29,10 +29,18 @@ extension Failure {
     case .corrupt, .wrongKind: self.init(.corrupt, "corrupt", message, hint: Self.corruptHint)
     case .biometryRefused, .authorizationRequired:
       self.init(.wrongSecret, "refused_by_chip", message, hint: other)
+    case .ownerPassword:
+      self.init(
+        .noHardware, "chip_owned", message,
+        hint: Self.ownedHint)
+    case .tryLater: self.init(.noHardware, "chip_busy", message, hint: "try again later, or \(other)")
     case .invalidInput, .counterRefused, .counterGone, .failed:
       self.init(.noHardware, "chip_failed", message, hint: other)
     }
   }
+
+  static let ownedHint =
+    "whoever manages this machine can take the password away; a new coffer does without the TPM with --attestation software"
 
   /// What to do without the library of the chip, where a passphrase does not help.
   static let tssHint =
@@ -55,6 +63,8 @@ extension EnclaveError {
     case .invalidInput, .authorizationRequired: "The TPM refuses to use the key"
     case .biometryRefused: "The finger was not accepted"
     case .counterRefused: "The TPM cannot create a counter"
+    case .ownerPassword: "The TPM answers, and uses no key of ours: its owner has set a password"
+    case .tryLater: "The TPM asks to try again later"
     case .counterGone: "The TPM no longer has this counter"
     case .failed(let code): "The TPM returned an error (0x\(String(code, radix: 16)))"
     }

@@ -21,6 +21,11 @@ extension Failure {
     case .enclave(let error): self.init(enclave: error)
     case .notHardware:
       self.init(.refused, "not_hardware", "without a chip that counts tries, a PIN would protect nothing")
+    case .deviceHasSlot:
+      self.init(
+        .inUse, "already_exists",
+        "this machine's TPM has a slot already, and two would use up each other's tries",
+        hint: "'coffer slot list' shows it; 'coffer slot remove ID' makes room for another PIN")
     case .invalidLabel: self = .invalidName
     case .labelTaken:
       self.init(

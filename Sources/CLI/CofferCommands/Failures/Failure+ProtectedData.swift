@@ -27,7 +27,11 @@ extension Failure {
     case .enclave(let error):
       // The coffer is already open, so the hint for a slot would be wrong.
       self.init(error)
-      hint = error == .noLibrary ? Self.tssHint : "'coffer recovery-state' says what to do"
+      switch error {
+      case .noLibrary: hint = Self.tssHint
+      case .ownerPassword: hint = Self.ownedHint
+      default: hint = "'coffer recovery-state' says what to do"
+      }
     case .storage(let error): self.init(error as any Error)
     case .frameworkRecovery(let fault):
       self.init(

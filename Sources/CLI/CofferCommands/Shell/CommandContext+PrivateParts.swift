@@ -35,11 +35,14 @@ extension CommandContext {
   ///   - opening: the command's options.
   ///   - purpose: what the private part is for, with the names as they may be shown: "to read a message for Ada".
   ///   - sealing: whether a private part is made or sealed again, which always takes the passphrase or PIN of a slot.
+  ///   - leaving: the keys that are not opened. The guard is not asked for if there is no other one.
   func privateParts(
-    _ coffer: Coffer, _ opening: OpeningOptions, _ purpose: String, sealing: Bool = false
+    _ coffer: Coffer, _ opening: OpeningOptions, _ purpose: String, sealing: Bool = false,
+    leaving: LeftKeys = .none
   ) throws -> PrivateParts {
     var context = self
     context.purpose = purpose
+    if try coffer.leavesEveryKey(leaving) { return try context.withOwner(coffer, opening) }
     switch try coffer.authenticationMode() {
     case .standard:
       if coffer.slot == nil, !sealing, let parts = try context.withGrace(coffer) { return parts }
@@ -64,6 +67,8 @@ extension CommandContext {
         answer: answer)
     }
   }
+
+  // MARK: The passphrase
 
   /// A slot was opened just now, or is asked for.
   private func owned(_ coffer: Coffer, _ opening: OpeningOptions) throws -> Coffer {
@@ -103,7 +108,18 @@ extension CommandContext {
       reader: CommandSurroundings.current.fingerReader,
       guide: TerminalFingerprintGuide(on: CommandRun.current.environment.promptTerminal, purpose: purpose),
       count: coffer.fingerCount)
-    return try authenticator.recognise(policy)
+    let attempt = try AuthenticationAttempt()
+    do {
+      let found = try Interruption.stopping({ attempt.cancel() }) {
+        try authenticator.recognise(policy, attempt: attempt)
+      }
+      if let found { return found }
+    } catch let error as AuthenticationError {
+      // A signal may also have interrupted a call to the reader, which then says that it failed.
+      guard Interruption.isRequested else { throw error }
+    }
+    guard !Interruption.isRequested else { throw Failure.interrupted("nothing was written") }
+    return nil
   }
 
   // MARK: The guard
@@ -138,5 +154,16 @@ extension CommandContext {
       }
     }
     throw CustodyError.guardRefused(.wrongPasscode)
+  }
+}
+
+extension Coffer {
+  /// Whether a change that leaves these keys behind opens no key at all.
+  fileprivate func leavesEveryKey(_ left: LeftKeys) throws -> Bool {
+    switch left {
+    case .none: false
+    case .lost: try openPrivateKeys().custody.places().values.allSatisfy(\.isLost)
+    case .underLostGuard: true
+    }
   }
 }

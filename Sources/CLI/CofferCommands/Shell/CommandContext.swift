@@ -196,6 +196,7 @@ struct CommandContext {
 
   /// Brings the search index up to date after a command that has changed messages.
   func updateIndexes() {
+    opened.tellUncounted(isJSON: isJSON)
     if !Interruption.isRequested { opened.updateIndexes(isQuiet: isQuiet, isJSON: isJSON) }
   }
 

@@ -7,6 +7,7 @@ internal import Correspondence
 internal import Enclaves
 internal import Foundation
 internal import Identities
+internal import KeyCustody
 internal import OpenPGP
 internal import Texts
 
@@ -105,7 +106,7 @@ struct IdentityView {
   var card: [ShownLine] { identity.userIDs.map { "  \($0.text)" } + fingerprint }
 
   /// Everything but the parts.
-  func page(_ kind: EnclaveKind) -> [ShownLine] {
+  var page: [ShownLine] {
     // Without its secret part the primary key does nothing.
     let usable = identity.hasPrimaryKey ? identity.parts[...] : identity.parts.dropFirst()
     let uses = Set(usable.flatMap(\.purposes))
@@ -116,7 +117,7 @@ struct IdentityView {
       "  profile      \(profile), version \(identity.version)\(postQuantum)\(isDefault)",
       "  made         \(Self.day(identity.created)), \(end.words)",
       "  state        \(identity.state.rawValue)",
-      "  private part \(identity.hasPrivatePart ? kind.sealedTo : "lost")",
+      "  private part \(identity.place?.sentence ?? "lost")",
       "  can          \(abilities.joined(separator: ", "))",
       "  backup       \(identity.backedUp.map { Self.day($0) } ?? "\(lackOfBackup): coffer identity backup \(word) FILE")",
     ] + replacement.lines.map { "  replacement  \($0)" }
@@ -155,7 +156,7 @@ struct IdentityView {
     let created: String
     let expires: String?
     let userIds: [Name]
-    let custody: String
+    let custody: String?
     let backedUp: Bool
     let backedUpAt: String?
     let imported: Bool
@@ -170,12 +171,12 @@ struct IdentityView {
     let parts: [PartWords.Answer]?
   }
 
-  func answer(_ kind: EnclaveKind, withParts: Bool = false) -> Answer {
+  func answer(withParts: Bool = false) -> Answer {
     Answer(
       fingerprint: identity.fingerprint, profile: profile, version: identity.version,
       created: RFC3339.format(identity.created), expires: identity.expires.map { RFC3339.format($0) },
       userIds: identity.userIDs.map { Answer.Name(text: $0.text, name: $0.name, address: $0.address) },
-      custody: kind.name, backedUp: identity.isBackedUp,
+      custody: identity.place?.kind?.name, backedUp: identity.isBackedUp,
       backedUpAt: identity.backedUp.map { RFC3339.format($0) }, imported: identity.isImported,
       revocation: identity.hasRevocation,
       default: identity.isDefault, state: identity.state.rawValue, privatePart: identity.hasPrivatePart,
@@ -191,7 +192,7 @@ extension EnclaveKind {
     switch self {
     case .tpm: "sealed to this machine's chip"
     case .secureEnclave: "sealed to this machine's Secure Enclave"
-    case .software: "sealed by software: this machine has no chip for it"
+    case .software: "sealed by software, not by a chip"
     case .tutorial: "sealed by the tutorial's stand-in for a chip"
     }
   }

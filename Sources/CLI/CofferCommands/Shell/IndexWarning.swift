@@ -21,6 +21,16 @@ final class OpenedCoffers: Sendable {
     }
   }
 
+  /// Says of those whose slots were changed that the chip has not counted it.
+  func tellUncounted(isJSON: Bool) {
+    guard coffers.withLock({ $0.contains(where: \.isCounterBehind) }) else { return }
+    Warning(
+      code: "counter_not_moved",
+      message: "the TPM has not counted this change: a copy of the file from before would pass as the latest",
+      hint: "open the coffer once more, such as with 'coffer unlock': that makes up for it"
+    ).tell(isJSON: isJSON)
+  }
+
   /// Brings the search index of those that were changed up to date.
   func updateIndexes(isQuiet: Bool, isJSON: Bool) {
     for coffer in coffers.withLock({ $0 }) where coffer.vault.isChanged {

@@ -47,6 +47,14 @@ enum Interruption {
     return try current.endingAtOnce(saying: line, work)
   }
 
+  /// Runs a wait that has to be ended in order: the first signal calls `stop`, from another thread, and the wait ends by
+  /// itself. Afterwards signals do what they did before.
+  static func stopping<R: ~Copyable>(_ stop: @escaping @Sendable () -> Void, _ wait: () throws -> R) rethrows
+    -> R
+  {
+    try current.stopping(stop, wait)
+  }
+
   /// Starts a new line on the terminal, once, because the cursor is after a bar or an echoed ^C.
   static func breakLine() {
     let run = CommandRun.current
@@ -147,6 +155,30 @@ package final class RunInterruption: Sendable {
     defer { lastWords.store(0, ordering: .releasing) }
     install()
     return try work()
+  }
+
+  fileprivate func stopping<R: ~Copyable>(_ stop: @escaping @Sendable () -> Void, _ wait: () throws -> R)
+    rethrows -> R
+  {
+    let words = lastWords.exchange(0, ordering: .acquiringAndReleasing)
+    let before = caught.load(ordering: .acquiring)
+    guard let bell = catchOnce(), let watcher = BellWatcher(bell, stop) else { return try wait() }
+    defer {
+      watcher.end()
+      if !isRequested {
+        lastWords.store(words, ordering: .releasing)
+        release(allBut: before)
+      }
+    }
+    return try wait()
+  }
+
+  /// Gives signals that were caught since back to the system.
+  private func release(allBut kept: Int32) {
+    for number in Self.signals where caught.load(ordering: .acquiring) & ~kept & 1 << number != 0 {
+      signal(number, SIG_DFL)
+      caught.bitwiseAnd(~(1 << number), ordering: .releasing)
+    }
   }
 
   private static let signals = [SIGINT, SIGTERM, SIGHUP]

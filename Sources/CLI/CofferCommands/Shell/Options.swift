@@ -72,6 +72,8 @@ struct GuardPINOptions: ParsableArguments {
 
   func validate() throws { try Passphrase.checkOneSource(fd: fd, file: file) }
 
+  var isGiven: Bool { fd != nil || file != nil }
+
   func given() throws -> SharedSecretBytes? {
     try Passphrase.givenPIN(fd: fd, file: file, reading: "guard's PIN", option: "--guard-pin")
   }

@@ -102,7 +102,8 @@ struct SlotAddTPMCommand: CofferCommand {
 
     Asks for the passphrase, and twice for a PIN of six characters or more. From then on the PIN opens the
     coffer on this machine, and only there. The TPM counts wrong PINs and locks itself: the PIN is as strong
-    as that lockout. The passphrase and the recovery phrase still work. Prints the new slot's id.
+    as that lockout. The passphrase and the recovery phrase still work. A TPM has one slot: for another PIN
+    remove that first. Prints the new slot's id.
 
       \(SlotNameOptions.page)
 
@@ -120,6 +121,9 @@ struct SlotAddTPMCommand: CofferCommand {
     // Before anything is asked: is there a chip?
     guard let chip = context.machine.chip else { throw EnclaveError.unavailable }
     try chip.checkReadiness()
+    guard try !context.locked().hasSlot(of: context.machine.chipSlot()) else {
+      throw KeybagError.deviceHasSlot
+    }
     let name = try label.checked(context)
     let coffer = try context.openToAdd(passphrase)
     let slot = SlotAnswer(

@@ -171,7 +171,7 @@
 
     /// The error when the chip rejects the authorization of the storage root key: its owner has set one.
     private static func closed(_ error: EnclaveError) -> EnclaveError {
-      error == .wrongPasscode ? .unavailable : error
+      error == .wrongPasscode ? .ownerPassword : error
     }
 
     private func load(

@@ -32,20 +32,26 @@
       self.tss = tss
       _ = Self.isSilent
       // The loader takes an empty name for the first TPM that it finds.
-      guard !name.isEmpty, unsafe tss.Tss2_TctiLdr_Initialize(name, &tcti) == 0 else { throw .unavailable }
-      guard unsafe tss.Esys_Initialize(&esys, tcti, nil) == 0 else {
-        unsafe tss.Tss2_TctiLdr_Finalize(&tcti)
-        throw .unavailable
+      let isOpen = withoutPipeSignal {
+        guard !name.isEmpty, unsafe tss.Tss2_TctiLdr_Initialize(name, &tcti) == 0 else { return false }
+        guard unsafe tss.Esys_Initialize(&esys, tcti, nil) == 0 else {
+          unsafe tss.Tss2_TctiLdr_Finalize(&tcti)
+          return false
+        }
+        return true
       }
+      guard isOpen else { throw .unavailable }
     }
 
     deinit {
-      if !isBroken {
-        // Newest first: the storage root key goes last.
-        for handle in open.reversed() { _ = unsafe tss.Esys_FlushContext(esys, handle) }
+      withoutPipeSignal {
+        if !isBroken {
+          // Newest first: the storage root key goes last.
+          for handle in open.reversed() { _ = unsafe tss.Esys_FlushContext(esys, handle) }
+        }
+        unsafe tss.Esys_Finalize(&esys)
+        unsafe tss.Tss2_TctiLdr_Finalize(&tcti)
       }
-      unsafe tss.Esys_Finalize(&esys)
-      unsafe tss.Tss2_TctiLdr_Finalize(&tcti)
     }
 
     let none = COFFER_ESYS_NONE
@@ -54,7 +60,7 @@
     @unsafe
     func run(_ body: (OpaquePointer?) -> UInt32) throws(EnclaveError) {
       guard !isBroken else { throw .notAnswering }
-      let code = unsafe body(esys)
+      let code = withoutPipeSignal { unsafe body(esys) }
       guard code != 0 else { return }
       let error = EnclaveError(responseCode: code)
       if error == .notAnswering { isBroken = true }
@@ -68,7 +74,7 @@
     func flush(_ handle: ESYS_TR) {
       guard let index = open.lastIndex(of: handle), !isBroken else { return }
       open.remove(at: index)
-      _ = unsafe tss.Esys_FlushContext(esys, handle)
+      _ = withoutPipeSignal { unsafe tss.Esys_FlushContext(esys, handle) }
     }
 
     /// Frees what ESYS allocated, wiped.
@@ -132,8 +138,7 @@
             &selection, &handle, nil, nil, nil, nil)
         }
       } catch {
-        // The chip's owner has set a password, which Coffer does not ask for.
-        throw error == .wrongPasscode ? .unavailable : error
+        throw error == .wrongPasscode ? .ownerPassword : error
       }
       own(handle)
       return (handle, try TPMTemplate.name(try publicArea(handle)))

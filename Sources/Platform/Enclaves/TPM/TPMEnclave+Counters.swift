@@ -64,7 +64,7 @@
       _ context: TPMContext
     ) throws(EnclaveError) -> (place: TPMContext.StorageRoot, handle: ESYS_TR, name: [UInt8]) {
       do { return try context.storageRootForNewKeys() } catch {
-        throw error == .unavailable ? .counterRefused : error
+        throw error == .unavailable || error == .ownerPassword ? .counterRefused : error
       }
     }
 

@@ -49,6 +49,13 @@
       }
     }
 
+    /// The Name of the storage root key; see ``Enclave``.
+    public func origin(of key: EnclaveKey) throws(EnclaveError) -> [UInt8] {
+      let handle = try key.handle.withBytes { handle throws(EnclaveError) in try EnclaveHandle(handle) }
+      guard handle.kind == kind else { throw .wrongKind }
+      return try TPMBody(handle).rootName
+    }
+
     /// How many wrong tries the chip has seen; it needs no authorization.
     /// - Throws: `EnclaveError.unavailable`, `.notAnswering`.
     public func lockoutStatus() throws(EnclaveError) -> TPMLockoutStatus {

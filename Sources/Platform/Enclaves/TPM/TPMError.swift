@@ -25,7 +25,11 @@
         default: self = .failed(code: code)
         }
       } else {
-        self = answer == 0x921 ? .lockedOut(secondsLeft: nil) : .failed(code: code)
+        switch answer {
+        case 0x921: self = .lockedOut(secondsLeft: nil)
+        case 0x920, 0x922, 0x923: self = .tryLater  // NV_RATE, RETRY, NV_UNAVAILABLE
+        default: self = .failed(code: code)
+        }
       }
     }
 

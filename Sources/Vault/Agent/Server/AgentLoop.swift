@@ -15,6 +15,8 @@ final class AgentLoop {
   static let connectionLimit = 16
   /// Nanoseconds that a connection may be silent: far more than a client needs between two requests.
   static let silenceLimit: UInt64 = 2_000_000_000
+  /// Less than clients wait for a new agent.
+  static let usualPatience = Duration.seconds(2)
 
   private struct Connection {
     let descriptor: Int32
@@ -24,7 +26,7 @@ final class AgentLoop {
   private let listener: Int32
   private let signals: Int32
   private let holder: KeyHolder
-  private let connectWatch: () -> (any SessionWatch)?
+  private let connector: WatchConnector
   private var watch: (any SessionWatch)?
   private var pressure: MemoryPressure?
   private var connections: [Connection] = []
@@ -36,17 +38,19 @@ final class AgentLoop {
   /// - Parameters:
   ///   - listener: a listening socket that does not block; stays the caller's.
   ///   - signals: readable when the agent should end; -1 for none.
-  ///   - connectWatch: connects to the source of screen and sleep events. Tried at the start, and again after
-  ///     keys were given.
+  ///   - connectWatch: connects to the source of screen and sleep events, in a thread of its own. Tried at the start,
+  ///     and again after keys were given.
+  ///   - patience: how long the start waits for that source; it is heard whenever it answers.
   init(
     listener: Int32, signals: Int32, holder: KeyHolder, watchesPressure: Bool,
-    connectWatch: @escaping () -> (any SessionWatch)?
+    patience: Duration = usualPatience, connectWatch: @escaping @Sendable () -> (any SessionWatch)?
   ) {
     self.listener = listener
     self.signals = signals
     self.holder = holder
-    self.connectWatch = connectWatch
-    watch = connectWatch()
+    connector = WatchConnector(connectWatch)
+    connector.begin()
+    watch = connector.take(within: patience) ?? nil
     pressure = watchesPressure ? MemoryPressure() : nil
   }
 
@@ -73,6 +77,7 @@ final class AgentLoop {
       pollfd(fd: watch?.descriptor ?? -1, events: watch?.pollEvents ?? 0, revents: 0),
       pollfd(fd: pressure?.descriptor ?? -1, events: Int16(POLLPRI), revents: 0),
       pollfd(fd: listener, events: Int16(POLLIN), revents: 0),
+      pollfd(fd: connector.descriptor, events: Int16(POLLIN), revents: 0),
     ]
     polled += connections.map { pollfd(fd: $0.descriptor, events: Int16(POLLIN), revents: 0) }
     guard unsafe poll(&polled, nfds_t(polled.count), -1) > 0 else { return }
@@ -87,12 +92,13 @@ final class AgentLoop {
       // An error, as when the trigger went away, would wake us forever.
       if polled[3].revents & Int16(POLLERR) != 0 { pressure = nil }
     }
-    for entry in polled[5...] where entry.revents != 0 && !isEnding { hear(entry.fd) }
+    if polled[5].revents != 0, let found = connector.take() { watch = found ?? watch }
+    for entry in polled[6...] where entry.revents != 0 && !isEnding { hear(entry.fd) }
     if polled[4].revents != 0 { accept() }
     closeSilent()
     if wantsWatch {
       wantsWatch = false
-      if watch == nil { watch = connectWatch() }
+      if watch == nil { connector.begin() }
     }
   }
 

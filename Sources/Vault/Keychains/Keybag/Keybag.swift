@@ -240,6 +240,8 @@ public enum KeybagError: Error, Equatable, Sendable {
   case enclave(EnclaveError)
   /// A slot of this kind of enclave would protect nothing: software cannot count wrong PINs.
   case notHardware
+  /// This device has a slot already. With two, each use of one PIN would be a wrong try of the other.
+  case deviceHasSlot
   /// It would leave no passphrase and no recovery phrase.
   case lastSlot
   /// Not a label that a slot can have.

@@ -27,9 +27,9 @@ struct JournalState {
     var manifests: [(manifest: JournalManifest, digest: [UInt8])] = []
     for record in records {
       let digest = SHA256.hash(record.bytes.rawSpan)
-      // A service may have added a record twice.
-      guard byDigest[digest] == nil else {
-        repeated.append(record.place)
+      if let known = byDigest[digest] {
+        // A service may have added a record twice, or list one record twice.
+        if known.place != record.place { repeated.append(record.place) }
         continue
       }
       byDigest[digest] = record
@@ -47,7 +47,9 @@ struct JournalState {
     let former = manifests.dropFirst().map(\.digest)
     let needed = Set(rows.map(\.digest) + manifests.prefix(1).map(\.digest))
     let others = byDigest.keys.filter { !needed.contains($0) && !former.contains($0) }
-    leftovers = (former + others).compactMap { byDigest[$0]?.place } + repeated
+    let kept = Set(needed.compactMap { byDigest[$0]?.place })
+    leftovers = ((former + others).compactMap { byDigest[$0]?.place } + repeated)
+      .filter { !kept.contains($0) }
   }
 
   /// Without a manifest nothing was ever stored here: there are no records, or only an incomplete first

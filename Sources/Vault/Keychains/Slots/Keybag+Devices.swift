@@ -27,6 +27,14 @@ extension Keybag {
     throw refusal
   }
 
+  /// Whether the device itself made a slot, as far as it says that without a PIN.
+  public func hasSlot(of device: some DeviceSlotMethod) -> Bool {
+    slots.contains { slot in
+      guard slot.kind == type(of: device).kind else { return false }
+      return device.obstacle(of: slot).map { !type(of: device).concernsOneSlot($0) } ?? true
+    }
+  }
+
   /// Why the device cannot open any slot, as far as can be told without a PIN.
   ///
   /// - Returns: nil when a PIN is worth asking for; `.noSuchSlot` when there is no slot for one.

@@ -57,7 +57,8 @@ enum BindingKey {
   /// Tells a permanent failure of this key (framework recovery) from one that may pass.
   static func sorted(_ error: EnclaveError) -> ProtectedDataError {
     switch error {
-    case .unavailable, .noLibrary, .notAnswering, .lockedOut, .counterRefused, .counterGone, .failed:
+    case .unavailable, .noLibrary, .notAnswering, .lockedOut, .counterRefused, .counterGone, .ownerPassword,
+      .tryLater, .failed:
       .enclave(error)
     case .otherChip, .corrupt, .wrongKind, .invalidInput, .wrongPasscode, .authorizationRequired,
       .biometryRefused:
