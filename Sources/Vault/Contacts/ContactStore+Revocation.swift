@@ -28,18 +28,17 @@ extension ContactStore {
   private func revoked(by revocation: Signature) throws -> PublicParts {
     let named = revocation.issuerFingerprints
     let known = try certificates() + ownCertificates()
-    let own = known.first { certificate in
+    let maker = known.first { certificate in
       named.isEmpty
         ? revocation.issuerKeyIDs.contains(certificate.primaryKey.keyID)
         : named.contains(certificate.fingerprint)
     }
-    // A revoker may have revoked any of those who allow it.
-    let others = known.filter { !$0.namedRevokers.isEmpty }.map { $0.knowing(known) }
+    // Its maker may have revoked the own key, or that of anybody who allows it.
+    let candidates = [maker].compactMap(\.self) + known.filter { !$0.namedRevokers.isEmpty }
     let revoked =
-      own
-      ?? others.first {
+      candidates.map { $0.knowing(known) }.first {
         $0.adding(revocation, to: .primaryKey).reducedToHolderStatements() != $0.reducedToHolderStatements()
-      }
+      } ?? maker
     guard let revoked else { throw ContactError.unknown }
     let sink = ArraySink()
     do { try revoked.adding(revocation, to: .primaryKey).write(to: sink) } catch {

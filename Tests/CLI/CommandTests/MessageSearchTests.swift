@@ -64,7 +64,7 @@ struct MessageSearchTests {
     #expect(found.status == 2 && found.error.contains(hint), "\(found.error)")
     let removed = try place.run(["remove", "--yes", "--search"] + words + Self.pass)
     #expect(removed.status == 2)
-    #expect(try place.run(["search", "--count", "oak", "-pine", "--", "-v"] + Self.pass).output == "1\n")
+    #expect(try place.run(["search", "--count"] + Self.pass + ["oak", "-pine", "--", "-v"]).output == "1\n")
   }
 
   @Test("A removal names what the search found and asks")

@@ -62,11 +62,11 @@ struct TerminalPromptTests {
       let terminal = try PseudoTerminal()
       let asked = Self.ask(terminal, PromptRequest("Use it?", answers: ["yes", "no"]))
       try terminal.expect("Use it?: ")
-      terminal.type(typed + "\r")
+      terminal.type(typed)
+      if isSeen { try terminal.expect(typed) }
+      terminal.type("\r")
       #expect(try asked.value() == .success(typed))
       let shown = terminal.rest()
-      // What begins as an answer is seen as far as it does.
-      #expect(shown.contains(typed) == isSeen, "\(shown)")
       for letters in ["phrase", "99", "yest"] { #expect(!shown.contains(letters)) }
     }
   }
