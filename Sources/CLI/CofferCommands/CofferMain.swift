@@ -255,7 +255,9 @@ public enum CofferMain {
         let remark = letter == "-i" ? "case never counts; " : ""
         throw Failure.usage(
           "unknown option '\(letter)'",
-          hint: "\(remark)to leave out what has '\(letter.dropFirst())': \(commandLine(line.command, root)) WHAT -- \(letter)")
+          hint:
+            "\(remark)to leave out what has '\(letter.dropFirst())': \(commandLine(line.command, root)) WHAT -- \(letter)"
+        )
       }
       return
     }

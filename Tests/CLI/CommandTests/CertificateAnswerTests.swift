@@ -38,7 +38,8 @@ struct CertificateAnswerTests {
     let key = try generation.generate()
     let signer = try key.unlocked(key.certificate.fingerprint, for: .certify, passwords: [])
     let document = SignatureBuilder(type: .binary, creationTime: Timestamp(secondsSince1970: 1_700_086_400))
-    let signing = try ValidCertificate(key.certificate, at: made, now: made, policy: .standard).signingKeys()[0]
+    let signing = try ValidCertificate(key.certificate, at: made, now: made, policy: .standard).signingKeys()[
+      0]
     let draft = try document.draft(for: signing)
     var hash = HashContext(draft.hash)
     hash.update(draft.salt)
@@ -66,7 +67,8 @@ struct CertificateAnswerTests {
       let other = try KeyGeneration(
         .universal, userIDs: [UserID("Rosa <rosa@example.net>")], creationTime: made
       ).generate()
-      let body = [0x80, other.certificate.primaryKey.algorithm.rawValue] + other.certificate.fingerprint.bytes
+      let body =
+        [0x80, other.certificate.primaryKey.algorithm.rawValue] + other.certificate.fingerprint.bytes
       let target = SignedTarget.directKey(key.certificate.primaryKey)
       let naming = SignatureBuilder(
         type: .directKey, creationTime: made,
@@ -131,7 +133,9 @@ struct CertificateAnswerTests {
     let verified = try said(["verify", "--signature", "doc.sig", "doc"])
     let removed = try place.run(["contact", "remove", who, "--yes"] + Self.pass)
     try #require(removed.status == 0, "\(removed.error)")
-    if holder.revoker != nil { _ = try place.run(["contact", "remove", "rosa@example.net", "--yes"] + Self.pass) }
+    if holder.revoker != nil {
+      _ = try place.run(["contact", "remove", "rosa@example.net", "--yes"] + Self.pass)
+    }
     return Answers(
       shown: shown, listed: listed, encrypted: "\(outcome.status) \(code)", verified: plain(verified),
       sopEncrypted: try sop(["encrypt", "bob.cert"] + others, in: place),
@@ -172,7 +176,8 @@ struct CertificateAnswerTests {
       #expect(expected.shown.contains("\"status\":\"revoked\"") == isRevoked, "\(expected)")
       // A hard revocation counts for what was signed before it, too.
       let isGood = ![.stolen, .revokedByOther].contains(state)
-      #expect((expected.sopVerified == 0) == isGood && expected.verified.hasPrefix("0 ") == isGood, "\(expected)")
+      #expect(
+        (expected.sopVerified == 0) == isGood && expected.verified.hasPrefix("0 ") == isGood, "\(expected)")
     }
   }
 }

@@ -54,7 +54,8 @@ struct MessageSearchTests {
   @Test(
     "A letter after a hyphen is an option of another program, and never a search that finds nothing",
     arguments: [
-      (["-i", "oak"], "case never counts"), (["oak", "-n", "5"], "here it is --limit"), (["-n5", "oak"], "-n5"),
+      (["-i", "oak"], "case never counts"), (["oak", "-n", "5"], "here it is --limit"),
+      (["-n5", "oak"], "-n5"),
       (["-v", "oak"], "coffer message search WHAT -- -v"), (["oak", "-c"], "here it is --count"),
       (["-5", "oak"], "unknown option '-5'"),
     ])

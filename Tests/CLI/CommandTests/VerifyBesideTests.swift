@@ -23,7 +23,9 @@ struct VerifyBesideTests {
       at: place.folder.appending(path: name), to: place.folder.appending(path: other))
   }
 
-  @Test("A message of its own does not answer for the file beside it, whatever its ending", arguments: ["asc", "sig"])
+  @Test(
+    "A message of its own does not answer for the file beside it, whatever its ending",
+    arguments: ["asc", "sig"])
   func another(ending: String) throws {
     try place.write("an old note\n", to: "note.txt")
     try place.write("never signed", to: "release.tar")

@@ -52,7 +52,9 @@ struct StatementIndependenceTests {
     }
   }
 
-  @Test("5,000 certificates with spoilt copies, doubles, strangers' signatures, in another order: the same answers")
+  @Test(
+    "5,000 certificates with spoilt copies, doubles, strangers' signatures, in another order: the same answers"
+  )
   func spoilt() throws {
     let holders = try Holders()
     for var random in Shares("spoilt certificates", count: 8).generators(full: 5000) {
@@ -72,7 +74,8 @@ struct StatementIndependenceTests {
       for (time, answer) in zip(Self.days, expected) {
         let listed = Answer(ValidCertificate(verifiedBefore: reduced, at: day(time), policy: .standard))
         #expect(listed.problem == answer.problem, "\(holder.name): in a list")
-        #expect(listed.keys.filter { $0.value.flags.encrypts } == answer.keys.filter { $0.value.flags.encrypts })
+        #expect(
+          listed.keys.filter { $0.value.flags.encrypts } == answer.keys.filter { $0.value.flags.encrypts })
       }
     }
   }
@@ -111,49 +114,77 @@ private struct Holders {
   private typealias Change = @Sendable (inout KeyHolderFixture, inout [Certificate]) throws -> Void
   private static let changes: [(String, Change)] = [
     ("nothing more", { _, _ in }),
-    ("renewed", { holder, _ in
-      try holder.state([.keyExpirationTime(seconds: seconds(days: 10))], on: 3)
-      try holder.state([.keyExpirationTime(seconds: seconds(days: 50))], on: 9)
-    }),
+    (
+      "renewed",
+      { holder, _ in
+        try holder.state([.keyExpirationTime(seconds: seconds(days: 10))], on: 3)
+        try holder.state([.keyExpirationTime(seconds: seconds(days: 50))], on: 9)
+      }
+    ),
     ("ended", { holder, _ in try holder.state([.keyExpirationTime(seconds: seconds(days: 20))], on: 11) }),
     ("retired", { holder, _ in try holder.revoke(.retired, on: 11) }),
-    ("retired and taken back", { holder, _ in
-      try holder.revoke(.retired, on: 3)
-      try holder.state([], on: 20)
-    }),
-    ("stolen", { holder, _ in
-      try holder.revoke(.retired, on: 5)
-      try holder.revoke(.compromised, on: 22)
-    }),
-    ("a subkey retired, another stolen", { holder, _ in
-      try holder.revoke(.retired, .subkey(holder.subkeys[0].publicKey.fingerprint), on: 10)
-      try holder.revoke(.compromised, .subkey(holder.subkeys[1].publicKey.fingerprint), on: 10)
-    }),
-    ("a subkey renewed", { holder, _ in
-      try holder.bind(
-        holder.subkeys[0], [.keyFlags(.encryptStorage), .keyExpirationTime(seconds: seconds(days: 30))], on: 10)
-    }),
-    ("confirmed in the unhashed area", { holder, _ in
-      let key = try holder.addUnboundSubkey(.ed25519, madeOn: 1)
-      let confirmation = try holder.confirmation(of: key, on: 1)
-      try holder.bind(key, [.keyFlags(.sign)], unhashed: [.embeddedSignature(confirmation)], on: 1)
-    }),
-    ("a user ID given up", { holder, _ in
-      try holder.revoke(.userIDInvalid, .userID(KeyHolderFixture.userID), on: 10)
-    }),
-    ("revoked by another who may", { holder, others in
-      // A fingerprint of version 6 has no room in such a subpacket.
-      guard holder.primary.publicKey.version == 4 else { return }
-      let revoker = try KeyHolderFixture.usual(version: 4)
-      let body = [0x80, revoker.primary.publicKey.algorithm.rawValue] + revoker.certificate.fingerprint.bytes
-      let naming = try Subpacket(typeOctet: SubpacketType.revocationKey.rawValue, body: body, isEmbedded: false)
-      let builder = SignatureBuilder(
-        type: .directKey, creationTime: day(1), subpackets: [Subpacket(.keyFlags([.certify, .sign])), naming])
-      holder.certificate.signatures.append(
-        try builder.sign(.directKey(holder.primary.publicKey), with: holder.primary))
-      try holder.revoke(.retired, on: 11, by: revoker.primary)
-      others.append(revoker.certificate)
-    }),
+    (
+      "retired and taken back",
+      { holder, _ in
+        try holder.revoke(.retired, on: 3)
+        try holder.state([], on: 20)
+      }
+    ),
+    (
+      "stolen",
+      { holder, _ in
+        try holder.revoke(.retired, on: 5)
+        try holder.revoke(.compromised, on: 22)
+      }
+    ),
+    (
+      "a subkey retired, another stolen",
+      { holder, _ in
+        try holder.revoke(.retired, .subkey(holder.subkeys[0].publicKey.fingerprint), on: 10)
+        try holder.revoke(.compromised, .subkey(holder.subkeys[1].publicKey.fingerprint), on: 10)
+      }
+    ),
+    (
+      "a subkey renewed",
+      { holder, _ in
+        try holder.bind(
+          holder.subkeys[0], [.keyFlags(.encryptStorage), .keyExpirationTime(seconds: seconds(days: 30))],
+          on: 10)
+      }
+    ),
+    (
+      "confirmed in the unhashed area",
+      { holder, _ in
+        let key = try holder.addUnboundSubkey(.ed25519, madeOn: 1)
+        let confirmation = try holder.confirmation(of: key, on: 1)
+        try holder.bind(key, [.keyFlags(.sign)], unhashed: [.embeddedSignature(confirmation)], on: 1)
+      }
+    ),
+    (
+      "a user ID given up",
+      { holder, _ in
+        try holder.revoke(.userIDInvalid, .userID(KeyHolderFixture.userID), on: 10)
+      }
+    ),
+    (
+      "revoked by another who may",
+      { holder, others in
+        // A fingerprint of version 6 has no room in such a subpacket.
+        guard holder.primary.publicKey.version == 4 else { return }
+        let revoker = try KeyHolderFixture.usual(version: 4)
+        let body =
+          [0x80, revoker.primary.publicKey.algorithm.rawValue] + revoker.certificate.fingerprint.bytes
+        let naming = try Subpacket(
+          typeOctet: SubpacketType.revocationKey.rawValue, body: body, isEmbedded: false)
+        let builder = SignatureBuilder(
+          type: .directKey, creationTime: day(1),
+          subpackets: [Subpacket(.keyFlags([.certify, .sign])), naming])
+        holder.certificate.signatures.append(
+          try builder.sign(.directKey(holder.primary.publicKey), with: holder.primary))
+        try holder.revoke(.retired, on: 11, by: revoker.primary)
+        others.append(revoker.certificate)
+      }
+    ),
   ]
 }
 
@@ -222,7 +253,9 @@ private struct SpoiltCertificate {
       // Signed, so that it is another signature, and not a good one.
       hashed = SubpacketArea(
         hashed.subpackets.filter { $0.type != .reasonForRevocation && $0.type != .keyExpirationTime })
-      if hashed == signature.hashedArea { hashed = SubpacketArea(hashed.subpackets + [Subpacket(.revocable(true))]) }
+      if hashed == signature.hashedArea {
+        hashed = SubpacketArea(hashed.subpackets + [Subpacket(.revocable(true))])
+      }
     default: break
     }
     return Signature(

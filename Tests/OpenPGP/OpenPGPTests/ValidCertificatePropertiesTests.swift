@@ -82,7 +82,8 @@ struct ValidCertificatePropertiesTests {
     #expect(holder.valid(on: 25).primaryKey.flags == [.certify, .sign, .split])
   }
 
-  @Test("An older self-signature that somebody else made does not stand in the way of a later one of the holder")
+  @Test(
+    "An older self-signature that somebody else made does not stand in the way of a later one of the holder")
   func forgedBefore() throws {
     let stranger = try KeyHolderFixture().primary
     for version: UInt8 in [4, 6] {

@@ -41,7 +41,9 @@ struct CopiesTests {
     }
   }
 
-  @Test("Another end is taken from a public part, and stays when the private part changes", arguments: [true, false])
+  @Test(
+    "Another end is taken from a public part, and stays when the private part changes",
+    arguments: [true, false])
   func end(isUniversal: Bool) throws {
     let (ada, copy) = try shared(isUniversal: isUniversal)
     let end = IdentityFixture.now + 20 * 365 * 86_400

@@ -153,7 +153,9 @@ struct ContactImportCommand: CofferCommand {
         .map { OwnKeyNews(identity, identity.news(in: $0), coffer) }
     }
     guard let first = own.first?.identity else { return (parts, []) }
-    let sentences = own.map { "this is your own identity '\(IdentityView($0.identity).title)', not a contact" }
+    let sentences = own.map {
+      "this is your own identity '\(IdentityView($0.identity).title)', not a contact"
+    }
     guard own.count < copies.count || own.contains(where: \.isNew) else {
       for missing in own.compactMap(\.missing) { context.remark("\(missing)") }
       throw PictureCode.named(

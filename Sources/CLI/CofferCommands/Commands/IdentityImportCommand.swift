@@ -188,7 +188,8 @@ struct IdentityImportCommand: CofferCommand {
   ) throws -> (chosen: [Found], skipped: [Answer.Skipped]) {
     let candidates = all.filter(\.isWanted)
     var skipped = all.filter { !$0.isWanted }.map {
-      Answer.Skipped(fingerprint: $0.key.fingerprint, reason: $0.presence == .present ? "already_here" : "elsewhere")
+      Answer.Skipped(
+        fingerprint: $0.key.fingerprint, reason: $0.presence == .present ? "already_here" : "elsewhere")
     }
     let chosen = try pick(candidates, all, context)
     let names = Set(chosen.map(\.key.fingerprint))

@@ -185,7 +185,8 @@ extension SelfSignatureResolver {
     let problem =
       primary.problem
       ?? problem(
-        of: component, bound: binding, revocations: &revocations, flags: flags, expirationTime: expirationTime)
+        of: component, bound: binding, revocations: &revocations, flags: flags, expirationTime: expirationTime
+      )
     return ValidCertificate.Key(
       publicKey: key, isPrimary: false, flags: flags, expirationTime: expirationTime, problem: problem,
       selfSignature: binding.signature)
