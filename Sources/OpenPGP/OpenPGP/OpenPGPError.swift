@@ -49,7 +49,7 @@ public enum OpenPGPError: Error, Equatable, Sendable {
     case truncated
     /// Octets after the last field.
     case trailingOctets
-    /// A packet header.
+    /// A packet header, or a marker packet that is not one.
     case packetHeader
     /// A partial or indeterminate length where the standard allows none, or a first part that is too short.
     case partialLength

@@ -81,7 +81,7 @@ struct TransferableKeyReader {
     default: break
     }
     switch packet {
-    case .marker, .padding, .trust: return
+    case .marker, .unknown(.marker, _, _), .padding, .trust: return
     case .publicKey(let key): begin(key, isSecret: false)
     case .secretKey(let key):
       begin(key.publicKey, isSecret: true)

@@ -65,8 +65,9 @@ public enum Packet: Sendable {
     case .secretKey: return .secretKey(try SecretKey(body: body))
     case .publicKey: return .publicKey(try PublicKey(body: body))
     case .secretSubkey: return .secretSubkey(try SecretKey(body: body))
-    // Whatever is in it, it is ignored (section 5.8).
-    case .marker: return .marker
+    case .marker:
+      guard [UInt8](copying: body) == markerBody else { throw .malformed(.packetHeader) }
+      return .marker
     case .trust: return .trust([UInt8](copying: body))
     case .userID: return .userID(UserID(bytes: [UInt8](copying: body)))
     case .publicSubkey: return .publicSubkey(try PublicKey(body: body))

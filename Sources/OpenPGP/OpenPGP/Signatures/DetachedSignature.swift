@@ -133,7 +133,8 @@ public struct SignatureList: Sendable {
       subpacketByteCount += signature.areasByteCount
       guard subpacketByteCount <= Limits.subpacketByteCount else { throw .overLimit(.subpacketByteCount) }
       signatures.append(signature)
-    case .marker, .padding, .trust: break
+    // A marker is ignored whatever is in it (section 5.8).
+    case .marker, .unknown(.marker, _, _), .padding, .trust: break
     case .unknown(.signature, _, why: .unsupported): unknownVersionCount += 1
     case .unknown(let type, _, why: .unsupported) where !type.isCritical: break
     case .unknown(.signature, _, _): malformedCount += 1
