@@ -197,10 +197,7 @@ struct TerminalPromptTests {
       return first
     }
     try terminal.expect("Keep? [Y/n]: ")
-    terminal.type("no thank you, no")
-    try terminal.expect("no thank you, no")
-    terminal.type("t")
-    terminal.type("\r")
+    terminal.type("no thank you, not\r")
     try terminal.expect("answer y or n")
     terminal.type("n\r")
     try terminal.expect("Erase? [y/N]: ")

@@ -28,6 +28,10 @@ enum ForeignOptions {
   /// The first such argument of a search; nil if there is none.
   static func letter(in line: ArgumentOrder.Sorted) -> String? {
     guard line.command is any SearchingCommand.Type else { return nil }
-    return line.options.first { isLetter($0) && $0 != "-h" }
+    let options = line.options
+    return zip([""] + options, options).first { before, option in
+      // A number after an option is its value; that it is negative is said later.
+      isLetter(option) && option != "-h" && !(Int(option) != nil && before.hasPrefix("--"))
+    }?.1
   }
 }

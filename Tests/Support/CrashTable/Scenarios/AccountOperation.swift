@@ -185,8 +185,8 @@ extension AccountOperation.Devices {
     let synchronizer = try first.account.make(
       at: remote, .folder(path: folder), passphrase: CofferOperation.passphrase(CofferOperation.secrets[0]),
       words: RecoveryPhrase(entropy: SecretBytes(zeroed: RecoveryPhrase.entropyByteCount)),
-      costs: Argon2idParameters(memoryKiB: 64, passes: 1, lanes: 1), enclave: SoftwareEnclave(), name: "first",
-      isAnother: isAnother)
+      costs: Argon2idParameters(memoryKiB: 64, passes: 1, lanes: 1), enclave: SoftwareEnclave(),
+      name: "first", isAnother: isAnother)
     guard try synchronizer.run(.sync, at: remote).outcome == .complete else {
       throw CrashFinding.mixed("the first run")
     }
