@@ -157,6 +157,7 @@ extension Coffer {
     try open.store.delete(identity, acknowledgesMissingBackup: acknowledgesMissingBackup)
     audit(.identityDeleted)
   }
+
   /// Deletes a private key that no identity lists, permanently.
   /// - Throws: as ``deleteIdentity(_:_:acknowledgesMissingBackup:)``.
   public func deleteUnlisted(
