@@ -30,7 +30,8 @@ extension Certificate {
     for component in subkeys {
       let target = SignedTarget.subkey(primary: primaryKey, component.packet)
       var own = ownSignatures(component.signatures, over: target)
-      if !own.isEmpty { own = ownSignatures(own + attempts.next(), over: target) }
+      let misplaced = own.isEmpty ? [] : attempts.next()
+      if !misplaced.isEmpty { own = ownSignatures(own + misplaced, over: target) }
       let opaque = Self.opaqueSignatures(component.opaquePackets)
       guard !own.isEmpty || !opaque.isEmpty else { continue }
       reduced.subkeys.append(Component(component.packet, signatures: own, opaquePackets: opaque))

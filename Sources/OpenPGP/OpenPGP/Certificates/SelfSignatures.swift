@@ -179,7 +179,7 @@ extension SelfSignatureResolver {
     let target = SignedTarget.subkey(primary: primaryKey, key)
     let binding = newest(component.signatures, over: target) { $0 == .subkeyBinding }
     let flags =
-      binding.signature.map { confirmedFlags(of: key, boundBy: .of($0, among: component.signatures)) } ?? []
+      binding.signature.map { confirmedFlags(of: key, boundBy: $0, among: component.signatures) } ?? []
     let expirationTime = [primary.expirationTime, binding.signature?.keyExpirationTime(of: key)]
       .compactMap(\.self).min()
     let problem =
@@ -219,13 +219,18 @@ extension SelfSignatureResolver {
 
   /// The flags of a subkey. Those for signing need a signature of the subkey itself over the primary key, or
   /// anybody could claim somebody else's signatures by binding the key that made them (section 5.2.1.9).
-  /// - Parameter binding: what binds it, with its copies: the confirmation is in the area that anybody can change.
-  private mutating func confirmedFlags(of key: PublicKey, boundBy binding: SignatureCopies) -> KeyFlags {
-    let flags = binding.all[0].keyFlags ?? KeyFlags.unstated(for: key.algorithm, isPrimary: false)
+  /// - Parameter signatures: where copies of the binding are: the confirmation is in the area that anybody can change.
+  private mutating func confirmedFlags(
+    of key: PublicKey, boundBy binding: Signature, among signatures: [Signature]
+  ) -> KeyFlags {
+    let flags = binding.keyFlags ?? KeyFlags.unstated(for: key.algorithm, isPrimary: false)
     let signing: KeyFlags = [.certify, .sign]
+    // Nothing is signed, or nothing may be verified: then the copies need not be looked for.
     guard !flags.isDisjoint(with: signing) else { return flags }
+    if isVerifiedBefore { return flags.subtracting(signing) }
+    let copies = SignatureCopies.of(binding, among: signatures)
     let confirmation = newest(
-      binding.embeddedSignatures, over: .subkey(primary: primaryKey, key), by: key
+      copies.embeddedSignatures, over: .subkey(primary: primaryKey, key), by: key
     ) { $0 == .primaryKeyBinding }
     return confirmation.signature == nil ? flags.subtracting(signing) : flags
   }

@@ -87,8 +87,7 @@ extension Signature {
 
   /// Whether `key` made this signature, whose digest is `digest`.
   func isValid(digest: [UInt8], by key: PublicKey) throws(OpenPGPError) -> Bool {
-    guard fits(key), namesIssuerOfOwnVersion,
-      digest.count >= Policy.shortestDigestByteCount(for: key), Array(digest.prefix(2)) == digestPrefix
+    guard fits(key), fitsDigest(digest), digest.count >= Policy.shortestDigestByteCount(for: key)
     else { return false }
     return try key.isValid(material, digest: digest, hash: hash)
   }
